@@ -1,0 +1,1 @@
+"""Stich: trick-taking card games as a reinforcement-learning research environment."""

@@ -1,0 +1,204 @@
+"""The observation of Herzeln: a view as one flat int8 vector, seats relative to the observer.
+
+Version 1. Seat 0 of a slice is the observer, seat 1 the next to play, and so on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .bits import bit, popcount, spread, store4, thermometer
+from .encoding import Encoding, Piece
+from .herzeln import (
+    ALL,
+    ALL_HEARTS,
+    CARDS,
+    CLUB_TWO,
+    DIAMOND_TWO,
+    DROP_CLUB_TWO,
+    DROP_DIAMOND_TWO,
+    EPISODES,
+    FIRST_LEADS,
+    JACK,
+    MOONS,
+    PASSINGS,
+    QUEEN,
+    Options,
+    taken_by,
+)
+from .jit import kernel
+from .state import PASS
+
+VERSION = 1
+HEART_STEPS = 13
+SCORE_STEPS, SCORE_ZERO, SCORE_TARGET = 26, 6, 20  # thermometer of score / target in steps of 1/20 from -6/20 to 1
+TARGET_STEPS = (10, 25, 50, 75, 100, 150, 250, 500)
+
+
+def pieces(players: int) -> list[Piece]:
+    """The slices of an observation."""
+    found = [
+        Piece("hand", CARDS, "cards held"),
+        Piece("unseen", CARDS, "cards neither held nor played, as far as the observer knows"),
+        Piece("played", players * CARDS, "cards played in this deal, by seat"),
+        Piece("trick", CARDS, "cards in the current trick"),
+        Piece("best", CARDS, "the card that wins the trick as it lies"),
+    ]
+    if players > 2:
+        found += [
+            Piece("passed", CARDS, "cards that the observer has passed"),
+            Piece("received", CARDS, "cards that the observer has received"),
+        ]
+    if players == 3:
+        found += [Piece("kitty", CARDS, "the kitty, where the observer has won it")]
+    return found + [
+        Piece("when", CARDS, "when each card was played: 1 for the first of the deal, 0 not yet", CARDS),
+        Piece("hearts_taken", 4 * HEART_STEPS, "hearts taken, thermometers by seat (the kitty where known)"),
+        Piece("voids", 16, "suits (C D H S) that a seat has shown not to hold, by seat"),
+        Piece("queen_taken", 4, "who took the queen of spades"),
+        Piece("jack_taken", 4, "who took the jack of diamonds"),
+        Piece("mover", 4, "who is to pass or play"),
+        Piece("leader", 4, "who led the current trick"),
+        Piece("winner", 4, "who would take it as it lies"),
+        Piece("dealer", 4, "who dealt"),
+        Piece("receiver", 4, "who receives the observer's passed cards; the observer where nothing is passed"),
+        Piece("passes", 4, "cards already passed by the seat to move, one-hot 0 1 2; then: passing is going on"),
+        Piece("flags", 4, "hearts broken; first trick; hand of the full size; a trick is under way"),
+        Piece("led_suit", 4, "suit led to the current trick"),
+        Piece("tricks_taken", 4, "tricks taken, by seat", CARDS // 2),
+        Piece("scores", 4 * SCORE_STEPS, "points of the game over the target, thermometers by seat"),
+        Piece("rules", 32, "the rule options and the episode"),
+    ]
+
+
+def hidden(players: int) -> list[Piece]:
+    """What the full state has beyond the observation."""
+    found = [Piece("other_hands", (players - 1) * CARDS, "hands of the other seats")]
+    if players > 2:
+        found += [Piece("other_passed", (players - 1) * CARDS, "cards that the other seats have passed")]
+    if players == 3:
+        found += [Piece("hidden_kitty", CARDS, "the kitty")]
+    return found
+
+
+def rule_bits(options: Options) -> int:
+    """The options as 32 bits; the order is part of the encoding's version."""
+    flags = [options.first_lead == value for value in FIRST_LEADS]
+    flags += [options.points_in_first_trick, options.must_break_hearts, options.queen_breaks_hearts]
+    flags += [options.hearts_instead_of_queen]
+    flags += [options.passing == value for value in PASSINGS]
+    flags += [options.moon == value for value in MOONS]
+    flags += [options.jack_of_diamonds, options.no_trick_bonus]
+    flags += [options.three_players == "drop_club_two", options.three_players == "kitty"]
+    flags += [options.two_players == "half", options.tie == "extra_deals", options.first_dealer == "last"]
+    flags += [options.episode == EPISODES[1]]
+    flags += [options.target >= step for step in TARGET_STEPS]
+    return sum(1 << place for place, flag in enumerate(flags) if flag)
+
+
+@kernel
+def relative(view: Any, seat: int) -> int:
+    """One bit of four for a seat seen from the observer; none for no seat."""
+    if seat < 0:
+        return np.int64(0)
+    offset = np.int64(seat) - np.int64(view.observer)
+    return bit(offset + view.players if offset < 0 else offset)
+
+
+@kernel
+def write(view: Any, out: Any, at: int) -> int:
+    """Write the observation of a view to out[at:]; returns the place after it."""
+    players, me = np.int64(view.players), np.int64(view.observer)
+    at = write_cards(view, out, at, players, me)
+    hearts, taken, voids, scores_low, scores_high = write_counts(view, players, me)
+    at = spread(out, at, hearts, 4 * HEART_STEPS)
+    passing = view.phase == PASS
+    passes = bit(popcount(view.passed[me])) | 8 if passing and view.seat == me else (8 if passing else 0)
+    flags = np.int64(view.broken) | (view.trick_number == 0) << 1
+    flags |= (popcount(view.hands[me]) == view.hand_size) << 2 | (view.best >= 0) << 3
+    led = bit(view.trick[view.leader] // (CARDS // 4)) if view.best >= 0 else 0
+    word = voids | taken << 16 | relative(view, view.seat) << 24 | relative(view, view.leader) << 28
+    word |= relative(view, view.winner) << 32 | relative(view, view.dealer) << 36 | bit(view.direction) << 40
+    word |= passes << 44 | flags << 48 | led << 52
+    at = spread(out, at, word, 56)
+    tricks = np.uint64(0)
+    for offset in range(players):
+        tricks |= np.uint64(view.tricks[(me + offset) % players]) << np.uint64(8 * offset)
+    store4(out, at, tricks)
+    at = spread(out, at + 4, scores_low, 2 * SCORE_STEPS)
+    at = spread(out, at, scores_high, 2 * SCORE_STEPS)
+    return spread(out, at, view.rule_bits, 32)
+
+
+@kernel
+def write_cards(view: Any, out: Any, at: int, players: int, me: int) -> int:
+    """The slices that are sets of cards, and when each card was played."""
+    played, trick = np.int64(0), np.int64(0)
+    for seat in range(players):
+        played |= view.played[seat]
+        if view.trick[seat] >= 0:
+            trick |= bit(view.trick[seat])
+    unseen = ALL & ~(view.hands[me] | played)
+    if players == 3 and view.three_players == DROP_DIAMOND_TWO:
+        unseen &= ~bit(DIAMOND_TWO)
+    if players == 3 and view.three_players == DROP_CLUB_TWO:
+        unseen &= ~bit(CLUB_TWO)
+    if view.kitty >= 0:
+        unseen &= ~bit(view.kitty)
+    at = spread(out, at, view.hands[me], CARDS)
+    at = spread(out, at, unseen, CARDS)
+    for offset in range(players):
+        seat = me + offset
+        at = spread(out, at, view.played[seat - players if seat >= players else seat], CARDS)
+    at = spread(out, at, trick, CARDS)
+    at = spread(out, at, bit(view.best) if view.best >= 0 else 0, CARDS)
+    if players > 2:
+        at = spread(out, at, view.passed[me], CARDS)
+        at = spread(out, at, view.received[me], CARDS)
+    if players == 3:
+        at = spread(out, at, bit(view.kitty) if view.kitty >= 0 else 0, CARDS)
+    for card in range(CARDS):
+        out[at + card] = view.when[card]
+    return at + CARDS
+
+
+@kernel
+def write_counts(view: Any, players: int, me: int) -> tuple[int, int, int, int, int]:
+    """The slices by seat as packed bits: hearts, queen and jack, voids, scores of two seats each."""
+    hearts, taken, voids = np.int64(0), np.int64(0), np.int64(0)
+    scores_low, scores_high = np.int64(0), np.int64(0)
+    for offset in range(players):
+        seat = me + offset
+        if seat >= players:
+            seat -= players
+        cards = taken_by(view, seat)
+        hearts |= thermometer(popcount(cards & ALL_HEARTS), HEART_STEPS) << HEART_STEPS * offset
+        taken |= np.int64((cards & bit(QUEEN)) != 0) << offset
+        taken |= np.int64((cards & bit(JACK)) != 0) << (4 + offset)
+        voids |= np.int64(view.voids[seat]) << 4 * offset
+        level = np.int64(view.totals[seat]) * SCORE_TARGET // np.int64(view.target)
+        score = thermometer(level + SCORE_ZERO, SCORE_STEPS)
+        if offset < 2:
+            scores_low |= score << SCORE_STEPS * offset
+        else:
+            scores_high |= score << SCORE_STEPS * (offset - 2)
+    return hearts, taken, voids, scores_low, scores_high
+
+
+@kernel
+def write_hidden(state: Any, seat: int, out: Any, at: int) -> int:
+    """Write what the view of `seat` lacks of the state to out[at:]; returns the place after it."""
+    players = np.int64(state.players)
+    for offset in range(1, players):
+        at = spread(out, at, state.hands[(seat + offset) % players], CARDS)
+    if players > 2:
+        for offset in range(1, players):
+            at = spread(out, at, state.passed[(seat + offset) % players], CARDS)
+    if players == 3:
+        at = spread(out, at, bit(state.kitty) if state.kitty >= 0 else 0, CARDS)
+    return at
+
+
+ENCODING = Encoding(VERSION, pieces, hidden, write, write_hidden)

@@ -1,0 +1,49 @@
+"""How the numba kernels of this package are compiled and cached."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+
+kernel = numba.njit(error_model="numpy")
+"""Decorator of a small kernel that other kernels call: compiled into its callers, never cached by itself."""
+
+
+def entry(function: Callable[..., Any]) -> Any:
+    """Compile a kernel that Python calls, and keep the machine code on disk.
+
+    numba notices a change of the cached function's own file only. Kernels call kernels of other files, so
+    the stamp that invalidates the cache covers every source file that may hold one.
+    """
+    dispatcher = numba.njit(cache=True, error_model="numpy")(function)
+    index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if index is not None:
+        index._source_stamp = (index._source_stamp, SOURCE_STAMP)
+    return dispatcher
+
+
+def bind(template: Callable[..., Any], name: str, **kernels: Any) -> Any:
+    """Compile `template` with the global names in `kernels` replaced by one game's kernels.
+
+    So a loop over lanes is written once for all games. The game's `name` is part of the function's name,
+    which keeps the cached machine code of the games apart (a closure would not be cacheable).
+    """
+    function = types.FunctionType(
+        template.__code__, {**template.__globals__, **kernels}, f"{template.__name__}_{name}"
+    )
+    function.__qualname__ = function.__name__
+    function.__module__ = template.__module__
+    return entry(function)
+
+
+def _source_stamp() -> tuple[tuple[str, int, int], ...]:
+    root = Path(__file__).resolve().parent.parent
+    files = [path for folder in ("envs", "agents", "training") for path in sorted((root / folder).glob("*.py"))]
+    return tuple((path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in files)
+
+
+SOURCE_STAMP = _source_stamp()

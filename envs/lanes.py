@@ -1,0 +1,230 @@
+"""Loops over the lanes of a batch, written once for all games.
+
+Each function is a template: `bind_lanes` compiles it with one game's kernels in place of the names below.
+The PettingZoo face is a batch of one lane, so no rule and no loop is written twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .bits import bit, nth, popcount, spread
+from .cards import NO_CARD
+from .jit import bind
+from .rng import below, combine, deal_key
+from .state import DEAL_OVER, EPISODE_OVER
+
+RAISE, TERMINATE, RANDOM = range(3)  # what happens on an illegal card
+FINE, ILLEGAL, NO_SUCH_CARD, FINISHED = range(4)  # what `fault` finds
+
+# A game's kernels; bound by `bind_lanes`.
+open_episode: Any = None
+draw_deal: Any = None
+begin_deal: Any = None
+next_deal: Any = None
+legal: Any = None
+play: Any = None
+conceal: Any = None
+rewards: Any = None
+final_score: Any = None
+write: Any = None
+write_hidden: Any = None
+DECK: Any = 0
+
+
+def open_lanes(states: Any, which: Any) -> None:
+    """Start an episode in each lane where `which` bool[N] says so."""
+    for i in range(len(states)):
+        if which[i]:
+            open_episode(states[i])
+            draw_deal(states[i])
+
+
+def deal_lane(states: Any, i: int, redraw: bool) -> None:
+    """Deal anew in lane i, or (not `redraw`) start the deal whose hands were put there."""
+    if redraw:
+        draw_deal(states[i])
+    else:
+        begin_deal(states[i])
+
+
+def look(states: Any, seats: Any, legals: Any, masks: Any) -> None:
+    """Seat to move int8[N], legal cards int64[N] and mask int8[N * A] of every lane."""
+    for i in range(len(states)):
+        seats[i] = states[i].seat
+        legals[i] = legal(states[i])
+        spread(masks, i * DECK, legals[i], DECK)
+
+
+def fault(legals: Any, actions: Any) -> Any:
+    """The first lane whose action can't be played, and why; (-1, FINE) where all can."""
+    for i in range(len(actions)):
+        if legals[i] == 0:
+            if actions[i] != NO_CARD:
+                return i, FINISHED
+        elif actions[i] < 0 or actions[i] >= DECK:
+            return i, NO_SUCH_CARD
+        elif legals[i] >> np.int64(actions[i]) & 1 == 0:
+            return i, ILLEGAL
+    return -1, FINE
+
+
+def advance(
+    states: Any,
+    legals: Any,
+    actions: Any,
+    kind: int,
+    on_illegal: int,
+    illegal_reward: float,
+    autoreset: bool,
+    reward: Any,
+    done: Any,
+    illegal: Any,
+    final_scores: Any,
+    final_observations: Any,
+    scratch: Any,
+) -> int:
+    """Play one card in every running lane and score; returns the number of lanes that are done.
+
+    Rewards f32[N, P], done bool[N] and illegal bool[N] are written for all lanes; final scores f32[N, P] and
+    observations int8[N * D] (of the seat that moved last) for the lanes that are done. A done lane starts a
+    new episode where `autoreset`.
+    """
+    finished = 0
+    size = len(final_observations) // len(states)
+    for i in range(len(states)):
+        state = states[i]
+        reward[i] = 0.0
+        done[i] = False
+        illegal[i] = False
+        card = np.int64(actions[i])
+        if card == NO_CARD:
+            continue
+        if legals[i] >> card & 1 == 0:
+            illegal[i] = True
+            if on_illegal == RANDOM:
+                key = combine(combine(deal_key(state.seed, state.lane, state.lane_deal), 3), state.plays)
+                card = nth(legals[i], below(key, legals[i], popcount(legals[i])))
+        if illegal[i] and on_illegal == TERMINATE:
+            reward[i, state.seat] = illegal_reward
+            state.phase = EPISODE_OVER
+        else:
+            play(state, card)
+            if state.phase >= DEAL_OVER:
+                rewards(state, kind, reward[i])
+        if state.phase == EPISODE_OVER:
+            done[i] = True
+            finished += 1
+            final_score(state, final_scores[i])
+            scratch[0] = state
+            conceal(scratch[0], state.seat)
+            write(scratch[0], final_observations, i * size)
+            if autoreset:
+                state.lane_deal += 1
+                open_episode(state)
+                draw_deal(state)
+        elif state.phase == DEAL_OVER:
+            next_deal(state)
+    return finished
+
+
+def observe(states: Any, seats: Any, out: Any, scratch: Any) -> None:
+    """Observations int8[N * D] of every lane for the given seat."""
+    size = len(out) // len(states)
+    for i in range(len(states)):
+        scratch[0] = states[i]
+        conceal(scratch[0], seats[i])
+        write(scratch[0], out, i * size)
+
+
+def observe_state(states: Any, seats: Any, out: Any, scratch: Any) -> None:
+    """Full states int8[N * F], relative to the given seat: its observation, then what it can't see."""
+    size = len(out) // len(states)
+    for i in range(len(states)):
+        scratch[0] = states[i]
+        conceal(scratch[0], seats[i])
+        write_hidden(states[i], np.int64(seats[i]), out, write(scratch[0], out, i * size))
+
+
+def view(states: Any, seats: Any, out: Any) -> None:
+    """Views of every lane for the given seat."""
+    for i in range(len(states)):
+        out[i] = states[i]
+        conceal(out[i], seats[i])
+
+
+def encode(views: Any, out: Any) -> None:
+    """Observations int8[N * D] of views."""
+    size = len(out) // max(len(views), 1)
+    for i in range(len(views)):
+        write(views[i], out, i * size)
+
+
+def legal_sets(views: Any, out: Any) -> None:
+    """Legal cards int64[N] of views; none where the observer is not to move."""
+    for i in range(len(views)):
+        out[i] = legal(views[i]) if views[i].observer == views[i].seat else 0
+
+
+def random_playouts(states: Any, deals: int) -> int:
+    """Play `deals` whole deals in every lane with uniformly random legal cards; returns the cards played."""
+    cards = 0
+    for i in range(len(states)):
+        state = states[i]
+        for _ in range(deals):
+            key = combine(deal_key(state.seed, state.lane, state.lane_deal), 4)
+            while state.phase < DEAL_OVER:
+                choice = legal(state)
+                play(state, nth(choice, below(key, state.plays, popcount(choice))))
+                cards += 1
+            if state.phase == EPISODE_OVER:
+                state.lane_deal += 1
+                open_episode(state)
+                draw_deal(state)
+            else:
+                next_deal(state)
+    return cards
+
+
+TEMPLATES: tuple[Callable[..., Any], ...] = (
+    open_lanes,
+    deal_lane,
+    look,
+    fault,
+    advance,
+    observe,
+    observe_state,
+    view,
+    encode,
+    legal_sets,
+    random_playouts,
+)
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The compiled loops of one game; each field is the function of that name in this module."""
+
+    open_lanes: Any
+    deal_lane: Any
+    look: Any
+    fault: Any
+    advance: Any
+    observe: Any
+    observe_state: Any
+    view: Any
+    encode: Any
+    legal_sets: Any
+    random_playouts: Any
+
+
+def bind_lanes(name: str, rules: Any, encoding: Any, deck: int) -> Lanes:
+    """The loops with the kernels of the module `rules` and of `encoding`."""
+    names = "open_episode draw_deal begin_deal next_deal legal play conceal rewards final_score".split()
+    kernels = {kernel: getattr(rules, kernel) for kernel in names}
+    kernels |= {"write": encoding.write, "write_hidden": encoding.write_hidden, "DECK": deck}
+    return Lanes(**{template.__name__: bind(template, name, **kernels) for template in TEMPLATES})

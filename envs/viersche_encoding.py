@@ -1,0 +1,168 @@
+"""The observation of Viersche: a view as one flat int8 vector, seats relative to the observer.
+
+Version 1. Seat 0 of a slice is the observer, seat 2 its partner; side 0 is the observer's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .bits import bit, spread, store4, thermometer
+from .cards import FACE_DOWN
+from .encoding import Encoding, Piece
+from .jit import kernel
+from .viersche import (
+    ALL,
+    CARDS,
+    EPISODES,
+    HAND_SIZE,
+    SEATS,
+    TRUMPS,
+    Options,
+    card_points,
+    led_suit,
+    suit_cards,
+)
+
+VERSION = 1
+TENS, UNITS = 14, 10
+LADDER_STEPS = 8
+TARGET_STEPS = (80, 90, 100, 110, 120, 130, 140)
+COUNT_STEPS = 6
+
+
+def pieces(players: int) -> list[Piece]:
+    """The slices of an observation."""
+    return [
+        Piece("hand", CARDS, "cards held"),
+        Piece("unseen", CARDS, "cards neither held nor seen played; the turn-up while its holder has it is among them"),
+        Piece("played", SEATS * CARDS, "cards seen played in this deal, by seat"),
+        Piece("trick", CARDS, "cards seen in the current trick"),
+        Piece("best", CARDS, "the card that wins the trick as it lies"),
+        Piece("trumps", CARDS, "the ten cards that are trumps"),
+        Piece("turn_up", CARDS, "the card turned up, while the dealer still holds it"),
+        Piece("when", CARDS, "when each card was played: 1 for the first of the deal, 0 not yet", CARDS),
+        Piece("voids", 16, "suits (C D H S) that a seat has shown not to hold, by seat; the Little Man is a trump"),
+        Piece("bare", 4, "seats shown to hold no trump but perhaps the Old Man"),
+        Piece("mover", 4, "who is to play"),
+        Piece("leader", 4, "who led the current trick"),
+        Piece("winner", 4, "who would take it as it lies"),
+        Piece("dealer", 4, "who dealt"),
+        Piece("trump", 4, "the trump suit"),
+        Piece("led_suit", 4, "suit led to the current trick"),
+        Piece("face_down_lead", 4, "who led face down to the first trick"),
+        Piece("flags", 4, "first trick; second deal of the round; a card lies hidden; a trick is under way"),
+        Piece("points", 2 * (TENS + UNITS), "card points by side: tens as thermometer, units one-hot"),
+        Piece("carried", 2 * (TENS + UNITS), "points carried from the first deal, likewise"),
+        Piece("trick_points", 16, "points seen in the current trick: tens as thermometer of 6, units one-hot"),
+        Piece("tricks_taken", 4, "tricks taken, by seat", HAND_SIZE),
+        Piece("rungs", 2 * LADDER_STEPS, "rungs left over the ladder's length, thermometers by side"),
+        Piece("marks", 2 * LADDER_STEPS, "marks over those that lose the session, thermometers by side"),
+        Piece("rules", 40, "the rule options and the episode"),
+    ]
+
+
+def hidden(players: int) -> list[Piece]:
+    """What the full state has beyond the observation."""
+    return [
+        Piece("other_hands", (SEATS - 1) * CARDS, "hands of the other seats"),
+        Piece("hidden_card", CARDS, "the first lead that lay face down"),
+    ]
+
+
+def rule_bits(options: Options) -> int:
+    """The options as 40 bits; the order is part of the encoding's version."""
+    flags = [options.trump == value for value in TRUMPS]
+    flags += [options.reveal_face_down == "never", options.jack_exempt]
+    flags += [options.episode == value for value in EPISODES]
+    flags += [options.target >= step for step in TARGET_STEPS]
+    for value in (options.rungs, options.sweep_rungs, options.shutout_marks):
+        flags += [value > step for step in range(1, COUNT_STEPS)]
+    flags += [options.marks > step for step in range(1, COUNT_STEPS + 1)]
+    return sum(1 << place for place, flag in enumerate(flags) if flag)
+
+
+@kernel
+def relative(view: Any, seat: int) -> int:
+    """One bit of four for a seat seen from the observer; none for no seat."""
+    return bit((np.int64(seat) - np.int64(view.observer)) & 3) if seat >= 0 else np.int64(0)
+
+
+@kernel
+def exact(points: int) -> int:
+    """A count of points as a thermometer of tens and a one-hot of units: 24 bits, nothing lost up to 149."""
+    return thermometer(points // 10, TENS) | bit(TENS + points % 10)
+
+
+@kernel
+def write(view: Any, out: Any, at: int) -> int:
+    """Write the observation of a view to out[at:]; returns the place after it."""
+    me = np.int64(view.observer)
+    at, trick_points = write_cards(view, out, at, me)
+    voids, bare = np.int64(0), np.int64(0)
+    tricks = np.uint64(0)
+    for offset in range(SEATS):
+        seat = (me + offset) & 3
+        voids |= np.int64(view.voids[seat]) << 4 * offset
+        bare |= (np.int64(view.bare) >> seat & 1) << offset
+        tricks |= np.uint64(view.tricks[seat]) << np.uint64(8 * offset)
+    led = led_suit(view)
+    face_down = relative(view, (view.dealer + 1) & 3) if view.face_down != -1 else 0
+    flags = np.int64(view.trick_number == 0) | np.int64(view.second_deal != 0) << 1
+    flags |= np.int64(view.face_down == FACE_DOWN) << 2 | np.int64(led >= 0) << 3
+    word = voids | bare << 16 | relative(view, view.seat) << 20 | relative(view, view.leader) << 24
+    word |= relative(view, view.winner) << 28 | relative(view, view.dealer) << 32 | bit(view.trump) << 36
+    word |= (bit(led) if led >= 0 else 0) << 40 | face_down << 44 | flags << 48
+    at = spread(out, at, word, 52)
+    own, other = me & 1, 1 - (me & 1)
+    width = TENS + UNITS
+    at = spread(out, at, exact(np.int64(view.points[own])) | exact(np.int64(view.points[other])) << width, 2 * width)
+    at = spread(out, at, exact(np.int64(view.carried[own])) | exact(np.int64(view.carried[other])) << width, 2 * width)
+    at = spread(out, at, thermometer(trick_points // 10, 6) | bit(6 + trick_points % 10), 16)
+    store4(out, at, tricks)
+    ladders = steps(view.rungs[own], view.ladder) | steps(view.rungs[other], view.ladder) << LADDER_STEPS
+    marks = steps(view.marks[own], view.session_marks) | steps(view.marks[other], view.session_marks) << LADDER_STEPS
+    at = spread(out, at + 4, ladders | marks << 2 * LADDER_STEPS, 4 * LADDER_STEPS)
+    return spread(out, at, view.rule_bits, 40)
+
+
+@kernel
+def steps(count: int, whole: int) -> int:
+    """A share of a ladder in eighths, rounded up, as a thermometer."""
+    return thermometer((np.int64(count) * LADDER_STEPS + whole - 1) // np.int64(whole), LADDER_STEPS)
+
+
+@kernel
+def write_cards(view: Any, out: Any, at: int, me: int) -> tuple[int, int]:
+    """The slices that are sets of cards, and when each was played; returns the place and the trick's points."""
+    played, trick, trick_points = np.int64(0), np.int64(0), np.int64(0)
+    for seat in range(SEATS):
+        played |= view.played[seat]
+        if view.trick[seat] >= 0:
+            trick |= bit(view.trick[seat])
+            trick_points += card_points(view.trick[seat], view.trump)
+    turn_up = bit(view.turn_up) & ~played if view.turn_up >= 0 else np.int64(0)
+    at = spread(out, at, view.hands[me], CARDS)
+    at = spread(out, at, ALL & ~(view.hands[me] | played), CARDS)
+    for offset in range(SEATS):
+        at = spread(out, at, view.played[(me + offset) & 3], CARDS)
+    at = spread(out, at, trick, CARDS)
+    at = spread(out, at, bit(view.best) if view.best >= 0 else 0, CARDS)
+    at = spread(out, at, suit_cards(view.trump, view.trump), CARDS)
+    at = spread(out, at, turn_up, CARDS)
+    for card in range(CARDS):
+        out[at + card] = view.when[card]
+    return at + CARDS, trick_points
+
+
+@kernel
+def write_hidden(state: Any, seat: int, out: Any, at: int) -> int:
+    """Write what the view of `seat` lacks of the state to out[at:]; returns the place after it."""
+    for offset in range(1, SEATS):
+        at = spread(out, at, state.hands[(seat + offset) & 3], CARDS)
+    return spread(out, at, bit(state.face_down) if state.face_down >= 0 else 0, CARDS)
+
+
+ENCODING = Encoding(VERSION, pieces, hidden, write, write_hidden)
