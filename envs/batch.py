@@ -99,9 +99,10 @@ class Batch:
         )
         self._price = terms.price(game, options)
         game.lanes.open_lanes(self.states, np.ones(n, bool))
-        self._look()
+        self.look()
 
-    def _look(self) -> None:
+    def look(self) -> None:
+        """Bring seat, legal cards and mask up to date with `states`, after they were written by hand."""
         self.game.lanes.look(self.states, self.seat, self.legal, self.action_mask.reshape(-1))
         self._observed = False
 
@@ -128,6 +129,11 @@ class Batch:
         return out
 
     @property
+    def final_score(self) -> np.ndarray:
+        """f32[N, P]: the score of the last episode that each lane has ended; 0 before."""
+        return self._step.final_score
+
+    @property
     def running(self) -> np.ndarray:
         """bool[N]: lanes whose episode goes on."""
         return self.states["phase"] != EPISODE_OVER
@@ -152,7 +158,10 @@ class Batch:
             ValueError: wrong shape, a card outside the deck, or a card for a lane that is done.
             IllegalCardError: an illegal card, where `illegal="raise"`. All lanes are checked before any changes.
         """
-        cards = self._checked(actions)
+        return self.advance(self._checked(actions))
+
+    def advance(self, cards: np.ndarray) -> Step:
+        """`step` without its checks, for callers that know: int64[N], and -1 leaves any lane as it is."""
         step = self._step
         self.game.lanes.advance(
             self.states,
@@ -169,7 +178,7 @@ class Batch:
             step.final_observation.reshape(-1),
             self._scratch,
         )
-        self._look()
+        self.look()
         return step
 
     def _checked(self, actions: Any) -> np.ndarray:
@@ -212,7 +221,7 @@ class Batch:
             self.seed = int(seed)
             self.states["seed"][which], self.states["lane_deal"][which] = np.uint64(seed), 0
         self.game.lanes.open_lanes(self.states, which)
-        self._look()
+        self.look()
 
     def place(self, lane: int, given: Mapping[str, Any]) -> None:
         """Put a deal given by hand into a lane, at the start of an episode.
@@ -224,7 +233,7 @@ class Batch:
         self.game.lanes.open_lanes(trial, np.ones(1, bool))
         self.game.place(self.game, trial, self.options, given)
         self.states[lane] = trial[0]
-        self._look()
+        self.look()
 
 
 def _fault_error(batch: Batch, lane: int, why: int, card: int) -> ValueError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -120,9 +122,14 @@ def _put_match(state: Any, options: Any, scores: Any) -> None:
 
 
 def _known(game: Any, given: Mapping[str, Any]) -> None:
+    """Refuse a misspelt key; a foreign one only warns, for PettingZoo lets callers pass any to `reset`."""
+    valid = KEYS[game.name]
     for key in given:
-        if key not in KEYS[game.name]:
-            raise DealError(unknown("reset option", key, KEYS[game.name]))
+        if key in valid:
+            continue
+        if difflib.get_close_matches(str(key), valid, n=1, cutoff=0.7):
+            raise DealError(unknown("reset option", key, valid))
+        warnings.warn(f"ignored: {unknown('reset option', key, valid)}", stacklevel=2)
 
 
 def _put_dealer(game: Any, state: Any, given: Mapping[str, Any], players: int) -> None:

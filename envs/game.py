@@ -31,6 +31,8 @@ class Game:
         rules: Module of the rules.
         lanes: Compiled loops over lanes.
         place: `place(game, state, options, given)` puts a deal given by hand into a state.
+        deal_fields: Fields of the state that say how a deal begins, beside the hands.
+        match_fields: Fields of the state that say how the match stands.
         illegal_reward: `illegal_reward(options, kind)`: worse than what any legal line can bring.
         rule_bits: `rule_bits(options)`: the options as bits for the encoding.
         higher_is_better: Whether the final score of an episode is better the higher it is.
@@ -45,6 +47,8 @@ class Game:
     rules: Any
     lanes: Lanes
     place: Callable[..., None]
+    deal_fields: tuple[str, ...]
+    match_fields: tuple[str, ...]
     illegal_reward: Callable[[Any, str], float]
     rule_bits: Callable[[Any], int]
     higher_is_better: Callable[[Any], bool]

@@ -36,6 +36,8 @@ HERZELN = register(
     herzeln,
     herzeln_encoding,
     place=place_herzeln,
+    deal_fields=("dealer", "direction", "kitty"),
+    match_fields=("totals",),
     illegal_reward=_herzeln_illegal,
     higher_is_better=lambda options: False,
 )
@@ -45,6 +47,8 @@ VIERSCHE = register(
     viersche,
     viersche_encoding,
     place=place_viersche,
+    deal_fields=("dealer", "trump", "turn_up"),
+    match_fields=("carried", "rungs", "marks", "second_deal"),
     illegal_reward=_viersche_illegal,
     higher_is_better=lambda options: options.episode in ("deal", "round"),
 )

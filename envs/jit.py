@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Callable
 from pathlib import Path
@@ -17,12 +18,12 @@ def entry(function: Callable[..., Any]) -> Any:
     """Compile a kernel that Python calls, and keep the machine code on disk.
 
     numba notices a change of the cached function's own file only. Kernels call kernels of other files, so
-    the stamp that invalidates the cache covers every source file that may hold one.
+    the stamp that invalidates the cache covers every file of its folder and of the folders below that.
     """
     dispatcher = numba.njit(cache=True, error_model="numpy")(function)
     index = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if index is not None:
-        index._source_stamp = (index._source_stamp, SOURCE_STAMP)
+        index._source_stamp = (index._source_stamp, _source_stamp(Path(function.__code__.co_filename).parent.name))
     return dispatcher
 
 
@@ -40,10 +41,12 @@ def bind(template: Callable[..., Any], name: str, **kernels: Any) -> Any:
     return entry(function)
 
 
-def _source_stamp() -> tuple[tuple[str, int, int], ...]:
+FOLDERS = ("envs", "agents", "training")  # each calls kernels of itself and of those before it
+
+
+@functools.cache
+def _source_stamp(folder: str) -> tuple[tuple[str, int, int], ...]:
     root = Path(__file__).resolve().parent.parent
-    files = [path for folder in ("envs", "agents", "training") for path in sorted((root / folder).glob("*.py"))]
+    known = FOLDERS[: FOLDERS.index(folder) + 1] if folder in FOLDERS else FOLDERS
+    files = [path for name in known for path in sorted((root / name).glob("*.py"))]
     return tuple((path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in files)
-
-
-SOURCE_STAMP = _source_stamp()

@@ -348,7 +348,7 @@ class Herzeln:
     def _end_deal(self) -> None:
         self.shooter = self._find_shooter()
         self.deal_points = self._score()
-        self.totals = [t + p for t, p in zip(self.totals, self.deal_points)]
+        self.totals = [t + p for t, p in zip(self.totals, self.deal_points, strict=True)]
         self.seat = self.leader = None
         over = self.episode == "deal" or self._game_is_over()
         self.phase = "game_over" if over else "deal_over"
@@ -390,7 +390,7 @@ class Herzeln:
     def _loses_with(self, points: list[int]) -> bool:
         """With these points (the jack's included: they are what would be written down) the shooter loses the game."""
         assert self.shooter is not None
-        after = [t + p for t, p in zip(self.totals, points)]
+        after = [t + p for t, p in zip(self.totals, points, strict=True)]
         return max(after) >= self.target and after[self.shooter] > min(after)
 
     def _with_bonuses(self, points: list[int]) -> list[int]:

@@ -211,7 +211,7 @@ class Viersche:
         if self.dealer is None:
             return  # the first deal: the standing is the one given
         if self.round_winner is None:
-            self.carried = [c + p for c, p in zip(self.carried, self.points)]
+            self.carried = [c + p for c, p in zip(self.carried, self.points, strict=True)]
             self.second_deal = True
         else:
             self.carried = [0, 0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import reference_herzeln as herzeln
@@ -12,7 +12,7 @@ import reference_viersche as viersche
 from reference_herzeln import Herzeln
 from reference_viersche import Viersche
 
-Game = Herzeln | Viersche
+Game = TypeVar("Game", Herzeln, Viersche)
 Options = dict[str, Any]
 CLUBS, DIAMONDS, HEARTS, SPADES = (" ".join(s + r for r in herzeln.RANKS) for s in herzeln.SUITS)
 
@@ -25,16 +25,18 @@ def fill(seats: int, starts: tuple[str, ...], deck: list[str], size: int, out: s
     return [[*hand, *islice(rest, size - len(hand))] for hand in hands]
 
 
-def play(game: Game, cards: str) -> None:
+def play(game: Game, cards: str) -> Game:
     for card in cards.split():
         game.play(card)
+    return game
 
 
-def finish(game: Game, keep: str = "") -> None:
+def finish(game: Game, keep: str = "") -> Game:
     """Play the deal out, keeping some cards to the last; otherwise the first legal card by name."""
     while game.seat is not None:
         legal = sorted(game.legal())
         game.play(([c for c in legal if c not in keep.split()] or legal)[0])
+    return game
 
 
 def check_legal(game: Game, plays: str, legal: str, deck: list[str]) -> None:
@@ -45,13 +47,13 @@ def check_legal(game: Game, plays: str, legal: str, deck: list[str]) -> None:
         game.play(next(c for c in deck if c not in legal.split()))
 
 
-def refused(kind: type[Game], *options: Options) -> None:
+def refused(kind: type[Herzeln | Viersche], *options: Options) -> None:
     for option in options:
         with pytest.raises(ValueError):
             kind(**option)
 
 
-# -------------------------------------------------------------------- Herzeln: what may be played
+# -------------------------------------------------------------------- Herzeln
 
 
 def four(*starts: str, direction: int = 0, dealer: int = 3, **options: Any) -> Herzeln:
@@ -69,10 +71,10 @@ def three(*starts: str, kitty: str | None = None, **options: Any) -> Herzeln:
     return game
 
 
-def half(first: str, second: str, dealer: int = 1, **options: Any) -> Herzeln:
+def half(*starts: str, dealer: int = 1, **options: Any) -> Herzeln:
     """Two hands of 13 cards."""
     game = Herzeln(players=2, two_players="half", **options)
-    game.start_deal([first.split(), second.split()], dealer, 0)
+    game.start_deal([s.split() for s in starts], dealer, 0)
     return game
 
 
@@ -118,11 +120,9 @@ def test_herzeln_legal(case: str) -> None:
 
 def test_breaking_hearts_and_voids() -> None:
     for option in (False, True):
-        game = four(*LEADER, queen_breaks_hearts=option)
-        play(game, "C2 CA C3 C4 SQ")
+        game = play(four(*LEADER, queen_breaks_hearts=option), "C2 CA C3 C4 SQ")
         assert game.hearts_broken is option
-    game = four("C2 D3", MIXED, VOID, "C4 D4")
-    play(game, "C2 CA C3 C4 DA")
+    game = play(four("C2 D3", MIXED, VOID, "C4 D4"), "C2 CA C3 C4 DA")
     assert not game.hearts_broken
     game.play("H7")
     assert game.hearts_broken and game.knows(0)["voids"] == [set(), set(), {"D"}, set()]
@@ -134,14 +134,9 @@ def test_first_lead_with_two_and_three() -> None:
     assert three(three_players="drop_club_two").legal() == {"C3"} == three(kitty="C2").legal()
 
 
-# -------------------------------------------------------------------- Herzeln: points
-
-
 def moon(**options: Any) -> Herzeln:
     """Seat 0 takes everything."""
-    game = four(**options)
-    finish(game)
-    return game
+    return finish(four(**options))
 
 
 def test_moon() -> None:
@@ -152,15 +147,12 @@ def test_moon() -> None:
 
 
 def test_moon_add_unless_loses() -> None:
-    add, subtract = [0, 26, 26, 26], [-26, 0, 0, 0]
-    for totals, points in [
-        ([0, 0, 0, 0], add),
-        ([90, 80, 60, 50], subtract),  # adding would end the game with seat 3 lowest
-        ([86, 80, 60, 75], add),  # a tie for the lowest place is good enough
-        ([70, 73, 20, 30], add),  # nobody reaches the target
-        ([90, 80, 60, 75], subtract),
-    ]:
-        assert moon(moon="add_unless_loses", totals=totals).deal_points == points
+    # Nobody reaches the target; a tie for the lowest place is good enough.
+    for totals in [0, 0, 0, 0], [70, 73, 20, 30], [86, 80, 60, 75]:
+        assert moon(moon="add_unless_loses", totals=totals).deal_points == [0, 26, 26, 26]
+    # Adding would end the game with seat 3, or seat 2, lowest.
+    for totals in [90, 80, 60, 50], [90, 80, 60, 75]:
+        assert moon(moon="add_unless_loses", totals=totals).deal_points == [-26, 0, 0, 0]
     game = moon(moon="add_unless_loses", totals=[90, 80, 60, 75], jack_of_diamonds=True)
     assert game.deal_points == [-10, 26, 26, 26]  # the jack counts before the question is asked
 
@@ -169,8 +161,7 @@ def test_bonuses_without_moon() -> None:
     hands = (CLUBS.replace("CA", "DA"), DIAMONDS.replace("DA", "CA"), HEARTS, SPADES)
     results = {"": [25, 1, 0, 0], "no_trick_bonus": [25, 1, -5, -5], "jack_of_diamonds": [15, 1, 0, 0]}
     for option, points in results.items():
-        game = four(*hands, **{option: True} if option else {})
-        play(game, "C2 CA H2 S2 D2 H3 S3 DA")
+        game = play(four(*hands, **{option: True} if option else {}), "C2 CA H2 S2 D2 H3 S3 DA")
         assert game.seat == 0 and game.knows(2)["captured"] == [{"H3"}, {"H2"}, set(), set()]
         finish(game)
         assert game.deal_points == points
@@ -190,23 +181,14 @@ def test_kitty_counts_for_the_moon_and_only_its_winner_sees_it() -> None:
 def test_kitty_spoils_the_moon_or_brings_the_jack() -> None:
     for kitty, card, points in [("HA", "DJ", [25, 1, 0]), ("DJ", "HA", [0, 16, 26])]:
         game = three(f"{HIGH} C2 D10 {card}", f"{LOW} CA", kitty=kitty, jack_of_diamonds=kitty == "DJ")
-        play(game, "C2 CA S10 D2")
-        finish(game)
+        finish(play(game, "C2 CA S10 D2"))
         assert game.deal_points == points
 
 
 def test_half_moon_is_what_is_in_play() -> None:
-    for second, options, points in [
-        (SPADES, {}, [0, 13]),
-        (SPADES, {"moon": "subtract"}, [-13, 0]),
-        (CLUBS, {"no_trick_bonus": True}, [-5, 0]),  # no penalty card in play: no moon
-    ]:
-        game = half(DIAMONDS, second, **options)
-        finish(game)
-        assert game.deal_points == points
-
-
-# -------------------------------------------------------------------- Herzeln: passing, games, refusals
+    assert finish(half(DIAMONDS, SPADES)).deal_points == [0, 13]
+    assert finish(half(DIAMONDS, SPADES, moon="subtract")).deal_points == [-13, 0]
+    assert finish(half(DIAMONDS, CLUBS, no_trick_bonus=True)).deal_points == [-5, 0]  # no penalty in play: no moon
 
 
 def test_passing_order_and_secrecy() -> None:
@@ -220,14 +202,12 @@ def test_passing_order_and_secrecy() -> None:
     play(game, "DA DK DQ")
     assert game.knows(3)["received"] == ["HA", "HK", "HQ"] and game.knows(2)["received"] == ["DA", "DK", "DQ"]
     assert (game.phase, game.seat, game.legal()) == ("play", 1, {"C2"})  # the passed club leads
-    assert [len(h) for h in game.hands] == [13] * 4
 
 
 def test_directions() -> None:
-    assert herzeln.directions(4, "cycle") == [1, 3, 2, 0] and herzeln.directions(3, "cycle") == [1, 2, 0]
-    assert herzeln.directions(2, "random") == [0] and herzeln.directions(4, "right") == [3]
-    game = four(dealer=0, direction=2, passing="across")
-    play(game, "D2 D3 D4 H2 H3 H4 S2 S3 S4 C2 C3 C4")
+    cycles = [herzeln.directions(n, "cycle") for n in (4, 3, 2)]
+    assert [*cycles, herzeln.directions(4, "right")] == [[1, 3, 2, 0], [1, 2, 0], [0], [3]]
+    game = play(four(dealer=0, direction=2, passing="across"), "D2 D3 D4 H2 H3 H4 S2 S3 S4 C2 C3 C4")
     assert [game.knows(s)["received"][0] for s in range(4)] == ["H2", "S2", "C2", "D2"]
 
 
@@ -243,9 +223,8 @@ def test_game_end_and_shared_win() -> None:
     game = moon(target=30, totals=[26, 0, 0, 3])
     assert (game.phase, game.totals, game.next_dealer()) == ("deal_over", [26, 26, 26, 29], 0)
     deal_again(game, 1)
-    assert game.phase == "game_over" and game.winners() == [1] and game.totals == [52, 26, 52, 55]
-    tied = moon(target=30, totals=[26, 0, 0, 4])
-    assert tied.phase == "game_over" and tied.winners() == [0, 1, 2]
+    assert game.winners() == [1] and game.totals == [52, 26, 52, 55]
+    assert moon(target=30, totals=[26, 0, 0, 4]).winners() == [0, 1, 2]
     assert moon(episode="deal").phase == "game_over"
 
 
@@ -261,32 +240,34 @@ def test_extra_deals_until_one_stands_alone() -> None:
     assert low.totals == [-26, 0, 4, 4]  # the play-off went on although nobody stood at 30 any more
 
 
-def test_herzeln_refusals() -> None:
+def test_refusals() -> None:
     refused(Herzeln, {"players": 5}, {"three_players": "kitty"}, {"players": 3, "two_players": "half"})
     refused(Herzeln, {"players": 2, "passing": "left"}, {"players": 3, "passing": "across"}, {"moon": "none"})
     refused(Herzeln, {"target": 0}, {"totals": [0, 0, 0]}, {"totals": [100, 0, 0, 0]})
     refused(Herzeln, {"totals": [100, 1, 0, 2], "tie": "extra_deals"}, {"totals": [1, 0, 0, 0], "episode": "deal"})
+    refused(Viersche, {"target": 70}, {"target": 141}, {"rungs": 0}, {"trump": "N"}, {"carried": (60, 80)})
+    refused(Viersche, {"carried": (40, 100), "second_deal": True}, {"carried": (30, 40), "second_deal": True})
+    refused(Viersche, {"rungs_left": (0, 4)}, {"marks_taken": (4, 0)})
 
 
 def random_herzeln(rng: random.Random) -> Herzeln:
-    """A game with random options, waiting for its first deal."""
+    """A game with random options, just dealt."""
     players = rng.choice([2, 3, 4])
     names = ("points_in_first_trick", "must_break_hearts", "queen_breaks_hearts", "hearts_instead_of_queen")
     options: Options = {name: rng.random() < 0.5 for name in names}
+    options["three_players"] = rng.choice(herzeln.CHOICES["three_players"][: 3 if players == 3 else 1])
     options["first_lead"] = rng.choice(herzeln.CHOICES["first_lead"])
-    if players == 3:
-        options["three_players"] = rng.choice(herzeln.CHOICES["three_players"])
-    return Herzeln(players=players, target=1000, passing=rng.choice(["none", "cycle", "random"]), **options)
-
-
-def random_deal(game: Herzeln, rng: random.Random) -> int:
-    """Deal and play at random; returns the number of actions."""
-    cards = herzeln.deck(game.players, game.three_players)
+    game = Herzeln(players=players, passing=rng.choice(["none", "cycle", "random"]), **options)
+    cards = herzeln.deck(players, game.three_players)
     rng.shuffle(cards)
     kitty = cards.pop() if game.three_players == "kitty" else None
-    hands = [cards[s :: game.players] for s in range(game.players)]
-    direction = rng.choice(herzeln.directions(game.players, game.passing))
-    game.start_deal(hands, rng.randrange(game.players), direction, kitty)
+    direction = rng.choice(herzeln.directions(players, game.passing))
+    game.start_deal([cards[s::players] for s in range(players)], rng.randrange(players), direction, kitty)
+    return game
+
+
+def play_at_random(game: Herzeln | Viersche, rng: random.Random) -> int:
+    """Finish the deal; returns the number of actions."""
     actions = 0
     while game.seat is not None:
         assert game.legal() and game.legal() <= game.knows(game.seat)["hand"]
@@ -299,13 +280,13 @@ def test_random_herzeln_deals_hold_26_points() -> None:
     rng = random.Random(1)
     for _ in range(400):
         game = random_herzeln(rng)
-        actions = random_deal(game, rng)
+        actions = play_at_random(game, rng)
         assert actions == (3 * game.players if game.direction else 0) + (51 if game.players == 3 else 52)
         assert sum(herzeln.penalty(c) for c in game.in_play) == 26
         assert sum(game.deal_points) == (26 if game.shooter is None else 26 * (game.players - 1))
 
 
-# -------------------------------------------------------------------- Viersche: the play
+# -------------------------------------------------------------------- Viersche
 
 
 def hearts(*starts: str, turn_up: str | None = None, **options: Any) -> Viersche:
@@ -355,19 +336,12 @@ def test_cards_and_trump_order() -> None:
     assert game.seat == 3 and game.points == [0, 35] and game.knows(0)["turn_up"] == "HJ"
 
 
-def test_viersche_refusals() -> None:
-    refused(Viersche, {"target": 70}, {"target": 141}, {"rungs": 0}, {"trump": "N"}, {"carried": (60, 80)})
-    refused(Viersche, {"carried": (40, 100), "second_deal": True}, {"carried": (30, 40), "second_deal": True})
-    refused(Viersche, {"rungs_left": (0, 4)}, {"marks_taken": (4, 0)})
+def test_voids_and_turn_up() -> None:
     for turn_up in ("DJ", "HA"):  # would make diamonds trumps; not the dealer's
         with pytest.raises(ValueError):
             hearts("HA", "", "", "DJ", turn_up=turn_up)
-
-
-def test_voids() -> None:
     for card, voids in [("C6", {"D"}), ("DJ", set())]:  # trumping shows nothing
-        game = hearts(*TRUMPED)
-        play(game, f"HJ H7 HK H6 D6 {card}")
+        game = play(hearts(*TRUMPED), f"HJ H7 HK H6 D6 {card}")
         assert game.knows(3)["voids"] == [set(), voids, set(), set()]
 
 
@@ -389,8 +363,7 @@ def test_face_down_lead(reveal: str) -> None:
 
 
 def test_jack_exempt_shows_bare_until_the_old_man_falls() -> None:
-    game = hearts(*BARE, jack_exempt=True)
-    play(game, "HA C6 HQ H8 HK")
+    game = play(hearts(*BARE, jack_exempt=True), "HA C6 HQ H8 HK")
     assert game.knows(0)["bare"] == {1} and game.knows(0)["voids"] == [set()] * 4
     play(game, "C7 S6 H9")
     assert game.knows(0)["bare"] == {1, 2} and game.knows(0)["voids"] == [set()] * 4
@@ -398,30 +371,30 @@ def test_jack_exempt_shows_bare_until_the_old_man_falls() -> None:
     assert game.knows(3)["bare"] == set() and game.knows(3)["voids"] == [set(), {"H"}, {"H"}, set()]
 
 
-# -------------------------------------------------------------------- Viersche: rounds, games, sessions
-
-
 def hundred(**options: Any) -> Viersche:
     """A first deal in which side 0 takes exactly 100 points."""
     game = hearts(NINE_TRUMPS.replace("H8 H7", "C6 C7"), "CA CK", "DA D10", "DK S6", **options)
-    finish(game, keep="C6 C7 CA CK DA D10 DK S6")
-    return game
+    return finish(game, keep="C6 C7 CA CK DA D10 DK S6")
 
 
 def next_deal(game: Viersche, *starts: str) -> None:
     game.start_deal(fill(4, starts, viersche.deck(), 9), game.next_dealer(), "H", None)
 
 
-def test_exactly_100_is_enough() -> None:
+def test_first_deal_exactly_100_sweep_and_140_without_sweep() -> None:
     game = hundred()
     assert game.points == [100, 40] and game.tricks == [7, 2, 0, 0]
     assert (game.round_winner, game.rungs_won, game.swept, game.rungs_left) == (0, 1, False, [3, 4])
-    assert (game.phase, game.rounds_ended, game.next_dealer()) == ("deal_over", 1, 0)
+    game = finish(hearts(NINE_TRUMPS))
+    assert game.points == [140, 0] and game.swept and game.rungs_won == 2 and game.rungs_left == [2, 4]
+    game = finish(hearts("HJ DJ HA HK HQ H10 H9 H8 C6", "C7", "S6", "S7"), keep="C6 C7 S6 S7")
+    assert game.points == [140, 0] and game.tricks == [8, 1, 0, 0]
+    assert (game.swept, game.rungs_won, game.rungs_left) == (False, 1, [3, 4])
 
 
 def test_second_deal_stops_at_the_target() -> None:
     game = hundred(target=101, episode="round")
-    assert (game.phase, game.round_winner, game.rungs_left) == ("deal_over", None, [4, 4])
+    assert (game.phase, game.round_winner, game.next_dealer()) == ("deal_over", None, 0)
     next_deal(game, "", NINE_TRUMPS)
     assert game.second_deal and game.carried == [100, 40] and game.seat == 1
     finish(game)  # side 1 wins trick after trick, until it has 61
@@ -431,8 +404,7 @@ def test_second_deal_stops_at_the_target() -> None:
 
 
 def test_given_second_deal_and_the_round_after() -> None:
-    game = hearts(NINE_TRUMPS, second_deal=True, carried=(88, 52))
-    play(game, "HJ")  # 12 points: exactly 100
+    game = play(hearts(NINE_TRUMPS, second_deal=True, carried=(88, 52)), "HJ")  # 12 points: exactly 100
     while len(game.trick) > 0:
         game.play(min(game.legal(), key=lambda c: viersche.card_points(c, "H")))
     assert game.phase == "deal_over" and game.tricks == [1, 0, 0, 0] and game.rungs_left == [3, 4]
@@ -440,33 +412,17 @@ def test_given_second_deal_and_the_round_after() -> None:
     assert not game.second_deal and game.carried == [0, 0] and game.points == [0, 0]
 
 
-def test_sweeps() -> None:
-    game = hearts(NINE_TRUMPS)
-    finish(game)
-    assert game.points == [140, 0] and game.swept and game.rungs_won == 2 and game.rungs_left == [2, 4]
-    game = hearts("HJ DJ HA HK HQ H10 H9 H8 C6", "C7", "S6", "S7")
-    finish(game, keep="C6 C7 S6 S7")
-    assert game.points == [140, 0] and game.tricks == [8, 1, 0, 0]
-    assert (game.swept, game.rungs_won, game.rungs_left) == (False, 1, [3, 4])
-
-
-def test_marks_and_surplus() -> None:
+def test_marks_surplus_and_ends() -> None:
     cases = [((1, 4), [0, 2], 1), ((2, 4), [0, 2], 2), ((1, 3), [0, 1], 1), ((2, 1), [0, 1], 2)]
     for ladders, marks, erased in cases:
-        game = hearts(NINE_TRUMPS, rungs_left=ladders, episode="session")
-        finish(game)
+        game = finish(hearts(NINE_TRUMPS, rungs_left=ladders, episode="session"))
         assert (game.rungs_won, game.rungs_erased, game.marks_taken) == (2, erased, marks)
         assert (game.phase, game.games_ended, game.game_winner) == ("deal_over", 1, 0)
         next_deal(game)
         assert game.rungs_left == [4, 4] and game.carried == [0, 0] and game.marks_taken == marks
-
-
-def test_game_and_session_end() -> None:
-    game = hearts(NINE_TRUMPS, rungs_left=(1, 2))
-    finish(game)
+    game = finish(hearts(NINE_TRUMPS, rungs_left=(1, 2)))
     assert game.phase == "episode_over" and game.rungs_left == [0, 2] and game.session_loser is None
-    session = hearts(NINE_TRUMPS, rungs_left=(2, 4), marks_taken=(3, 3), episode="session")
-    finish(session)
+    session = finish(hearts(NINE_TRUMPS, rungs_left=(2, 4), marks_taken=(3, 3), episode="session"))
     assert session.phase == "episode_over" and session.marks_taken == [3, 5] and session.session_loser == 1
 
 
@@ -478,9 +434,7 @@ def random_round(rng: random.Random, **options: Any) -> Viersche:
         rng.shuffle(cards)
         dealer = 0 if game.dealer is None else game.next_dealer()
         game.start_deal([cards[s::4] for s in range(4)], dealer, rng.choice(viersche.SUITS), None)
-        while game.seat is not None:
-            assert game.legal() and game.legal() <= game.knows(game.seat)["hand"]
-            game.play(rng.choice(sorted(game.legal())))
+        play_at_random(game, rng)
         assert game.second_deal or sum(game.points) == 140
     return game
 

@@ -1,0 +1,274 @@
+"""The Gymnasium face: one seat is the learner's, agents sit at the others.
+
+All rewards between two turns of the learner belong to its last card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from ..envs.batch import Batch, Terms
+from ..envs.cards import NO_CARD
+from ..envs.errors import OptionError
+from ..envs.game import get_game
+from ..envs.render import table_text
+from .base import Agent
+from .loader import load_agent
+
+LEARNER, SEAT_DRAW = 0, 255  # numbers of the learner and of the draw of its seat in the agents' keys
+
+
+class Seats:
+    """N lanes in which one seat each is the learner's and the other seats play by themselves.
+
+    Args:
+        game: "herzeln" or "viersche".
+        lanes: N.
+        opponents: An agent, a name for `load_agent`, or one of these for each other seat in the order of play
+            from the learner's left.
+        seat: The learner's seat, or "random": drawn anew for every episode.
+        terms: How the environment pays.
+        preset, options: The rules.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        lanes: int,
+        opponents: Any,
+        seat: int | str,
+        terms: Terms,
+        preset: str | None = None,
+        **options: Any,
+    ) -> None:
+        self.game = get_game(game)
+        self.options = self.game.options(preset, **options)
+        self.players, self.lanes, self.terms, self.seat = self.options.players, lanes, terms, seat
+        if seat != "random" and (isinstance(seat, bool) or seat not in range(self.players)):
+            raise OptionError(f"seat={seat!r} is not valid. Valid: 'random', 0 to {self.players - 1}")
+        self.opponents = self._agents(opponents)
+        self.batch: Batch | None = None
+        self.learner = np.zeros(lanes, np.int64)
+
+    def _agents(self, opponents: Any) -> list[Agent]:
+        """One agent for each seat after the learner's."""
+        given = list(opponents) if isinstance(opponents, Sequence) and not isinstance(opponents, str) else None
+        if given is None:
+            given = [opponents] * (self.players - 1)
+        if len(given) != self.players - 1:
+            raise OptionError(f"{len(given)} opponents given. Valid: one for all, or {self.players - 1}")
+        return [load_agent(agent, game=self.game.name) if isinstance(agent, str) else agent for agent in given]
+
+    def start(self, seed: int) -> None:
+        """Begin the sequence of episodes of a seed in every lane."""
+        numbers = np.arange(self.lanes, dtype=np.uint64)
+        deals = np.zeros(self.lanes, np.int64)
+        self.batch = Batch(self.game, self.options, self.terms, seed, numbers, deals, "disabled")
+        self.draw_seats(np.ones(self.lanes, bool))
+
+    def draw_seats(self, which: np.ndarray) -> None:
+        """Where the learner sits in the episodes that begin in these lanes; then play up to its turn."""
+        assert self.batch is not None
+        if self.seat == "random":
+            drawn = self.batch.keys(SEAT_DRAW) % np.uint64(self.players)
+            self.learner[which] = drawn[which].astype(np.int64)
+        else:
+            self.learner[which] = int(self.seat)
+        self.run_opponents(np.zeros(self.lanes, np.float32))
+
+    def run_opponents(self, reward: np.ndarray) -> None:
+        """Let the others play until each running lane waits for the learner; its rewards are added up."""
+        batch = self.batch
+        assert batch is not None
+        while (waiting := batch.running & (batch.seat != self.learner)).any():
+            cards = np.full(self.lanes, NO_CARD, np.int64)
+            views, keys = batch.views, batch.keys(1)
+            offset = (batch.seat - self.learner) % self.players
+            for number, agent in enumerate(self.opponents):
+                own = np.flatnonzero(waiting & (offset == number + 1))
+                if len(own):
+                    cards[own] = agent.act(views[own], keys[own])
+            reward += batch.advance(cards).reward[np.arange(self.lanes), self.learner]
+
+    def step(self, actions: Any) -> np.ndarray:
+        """The learner's cards in all lanes, then the others'; returns its rewards f32[N]."""
+        batch = self.batch
+        assert batch is not None
+        reward = batch.step(actions).reward[np.arange(self.lanes), self.learner].copy()
+        self.run_opponents(reward)
+        return reward
+
+    def observation(self) -> np.ndarray:
+        """int8[N, D], new: what the learner sees."""
+        assert self.batch is not None
+        out = np.empty((self.lanes, self.game.encoding.size(self.players)), np.int8)
+        scratch = np.zeros(1, self.game.state)
+        self.game.lanes.observe(self.batch.states, self.learner.astype(np.int8), out.reshape(-1), scratch)
+        return out
+
+    def spaces(self) -> tuple[spaces.Box, spaces.Discrete]:
+        """Observation and action space of one lane."""
+        size = self.game.encoding.size(self.players)
+        high = self.game.encoding.highest(self.players)[:size]
+        return spaces.Box(np.zeros(size, np.int8), high, dtype=np.int8), spaces.Discrete(self.game.deck.size)
+
+
+class SeatEnv(gymnasium.Env[np.ndarray, np.int64]):
+    """`gymnasium.make("stich/Herzeln-v0", opponents="rules")`: one seat of one game.
+
+    The observation is int8[D]; the legal cards are `action_masks()` and `info["action_mask"]`, int8[A].
+    An illegal card ends the episode (`illegal="terminate"`) unless another option is given.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 1}
+
+    def __init__(
+        self,
+        game: str,
+        opponents: Any = "rules",
+        seat: int | str = "random",
+        *,
+        preset: str | None = None,
+        reward: str = "payoff",
+        illegal: str = "terminate",
+        illegal_reward: float | None = None,
+        render_mode: str | None = None,
+        **options: Any,
+    ) -> None:
+        if render_mode not in (None, "ansi"):
+            raise OptionError(f"render_mode={render_mode!r} is not valid. Valid: 'ansi' or None")
+        self.render_mode = render_mode
+        self._seats = Seats(game, 1, opponents, seat, Terms(reward, illegal, illegal_reward), preset, **options)
+        self.observation_space, self.action_space = self._seats.spaces()
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """The next episode, or the first one of a seed; `options` as for the AEC face's reset."""
+        super().reset(seed=seed)
+        seats = self._seats
+        if seed is not None or seats.batch is None:
+            seats.start(int(self.np_random.integers(1 << 48)))
+        else:
+            seats.batch.reset()
+            seats.draw_seats(np.ones(1, bool))
+        if options:
+            assert seats.batch is not None
+            seats.batch.place(0, options)
+            seats.draw_seats(np.ones(1, bool))
+        return seats.observation()[0], self._info()
+
+    def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Play a card; the others follow up to the next own turn or the end."""
+        assert self._seats.batch is not None, "reset() must be called before step()"
+        reward = self._seats.step(np.asarray([action]))
+        done = not self._seats.batch.running[0]
+        return self._seats.observation()[0], float(reward[0]), bool(done), False, self._info()
+
+    def action_masks(self) -> np.ndarray:
+        """bool[A]: the legal cards, by the name that sb3-contrib's MaskablePPO looks for."""
+        assert self._seats.batch is not None, "reset() must be called before action_masks()"
+        return self._seats.batch.action_mask[0].astype(bool)
+
+    def _info(self) -> dict[str, Any]:
+        batch = self._seats.batch
+        assert batch is not None
+        info = {"action_mask": batch.action_mask[0].copy(), "seat": int(self._seats.learner[0])}
+        return info if batch.running[0] else info | {"final_score": batch.final_score[0].copy()}
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """The table as the learner sees it."""
+        batch = self._seats.batch
+        if self.render_mode is None or batch is None:
+            return None
+        view = np.empty(1, self._seats.game.state)
+        self._seats.game.lanes.view(batch.states, self._seats.learner.astype(np.int8), view)
+        return table_text(self._seats.game, view[0])
+
+
+class SeatVectorEnv(VectorEnv):
+    """`gymnasium.make_vec("stich/Viersche-v0", num_envs=64)`: one seat in each of N lanes of the batch.
+
+    Autoreset mode SAME_STEP: where an episode ends, the observation returned is the next episode's first and
+    `info` has `final_obs` and `final_info`. `info["action_mask"]` int8[N, A] comes with every step.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        game: str = "herzeln",
+        opponents: Any = "rules",
+        seat: int | str = "random",
+        *,
+        preset: str | None = None,
+        reward: str = "payoff",
+        illegal: str = "terminate",
+        illegal_reward: float | None = None,
+        render_mode: None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__()
+        self.num_envs, self.render_mode = num_envs, render_mode
+        self._seats = Seats(game, num_envs, opponents, seat, Terms(reward, illegal, illegal_reward), preset, **options)
+        self.single_observation_space, self.single_action_space = self._seats.spaces()
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """New episodes in all lanes; with a seed, lane i always gets the same ones."""
+        super().reset(seed=seed, options=dict(options) if options else None)
+        if seed is not None or self._seats.batch is None:
+            self._seats.start(int(self.np_random.integers(1 << 48)))
+        else:
+            self._seats.batch.reset()
+            self._seats.draw_seats(np.ones(self.num_envs, bool))
+        return self._seats.observation(), self._info()
+
+    def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """Play a card in every lane."""
+        seats, batch = self._seats, self._seats.batch
+        assert batch is not None, "reset() must be called before step()"
+        reward = seats.step(np.asarray(actions))
+        done = ~batch.running
+        observation, final = seats.observation(), {}
+        if done.any():
+            final = {
+                "final_obs": _per_lane(observation, done),
+                "_final_obs": done,
+                "final_info": {"final_score": batch.final_score.copy(), "_final_score": done},
+                "_final_info": done,
+            }
+            batch.reset(done)
+            seats.draw_seats(done)
+            observation = seats.observation()
+        return observation, reward, done, np.zeros(self.num_envs, bool), {**self._info(), **final}
+
+    def _info(self) -> dict[str, Any]:
+        assert self._seats.batch is not None
+        every = np.ones(self.num_envs, bool)
+        mask, seat = self._seats.batch.action_mask.copy(), self._seats.learner.copy()
+        return {"action_mask": mask, "_action_mask": every, "seat": seat, "_seat": every}
+
+    def action_masks(self) -> np.ndarray:
+        """bool[N, A]: the legal cards of every lane."""
+        assert self._seats.batch is not None, "reset() must be called before action_masks()"
+        return self._seats.batch.action_mask.astype(bool)
+
+
+def _per_lane(observation: np.ndarray, done: np.ndarray) -> np.ndarray:
+    """An object array with the observation of each lane that is done, None elsewhere."""
+    out = np.full(len(done), None, dtype=object)
+    for lane in np.flatnonzero(done):
+        out[lane] = observation[lane].copy()
+    return out

@@ -1,0 +1,219 @@
+"""The PettingZoo AEC face of every game: a batch of one lane, one agent to move at a time."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from pettingzoo import AECEnv
+from pettingzoo.utils import OrderEnforcingWrapper
+
+from .batch import Batch, Terms
+from .errors import IllegalCardError, OptionError, unknown
+from .game import Game
+from .record import make_record
+from .render import table_text
+
+RENDER_MODES = ("ansi", "human")
+
+
+class RawEnv(AECEnv):
+    """One game at a table; `herzeln_v0` and `viersche_v0` say what it holds.
+
+    The observation is `{"observation": int8[D], "action_mask": int8[A]}`; the mask is empty for an agent that
+    is not to move. What a seat can't know is in no observation. `state()` is the full state, int8[F].
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {
+        "render_modes": list(RENDER_MODES),
+        "is_parallelizable": False,
+        "render_fps": 1,
+    }
+
+    def __init__(self, game: Game, options: Any, terms: Terms, render_mode: str | None = None) -> None:
+        super().__init__()
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise OptionError(unknown("render_mode", render_mode, RENDER_MODES))
+        self.game, self.options, self.terms, self.render_mode = game, options, terms, render_mode
+        self.metadata = {**type(self).metadata, "name": f"{game.name}_v0"}
+        self.possible_agents = [f"player_{seat}" for seat in range(options.players)]
+        self.agents: list[str] = []
+        encoding, players, cards = game.encoding, options.players, game.deck.size
+        highest = encoding.highest(players)
+        size = encoding.size(players)
+        self.state_space = spaces.Box(np.zeros_like(highest), highest, dtype=np.int8)
+        self.action_spaces = {agent: spaces.Discrete(cards) for agent in self.possible_agents}
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                {
+                    "observation": spaces.Box(np.zeros(size, np.int8), highest[:size], dtype=np.int8),
+                    "action_mask": spaces.Box(0, 1, (cards,), np.int8),
+                }
+            )
+            for agent in self.possible_agents
+        }
+        self._seats = {agent: np.array([seat], np.int8) for seat, agent in enumerate(self.possible_agents)}
+        self._size = size
+        self._scratch = np.zeros(1, game.state)
+        self._batch: Batch | None = None
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """The same object at every call."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Discrete(A): a card by its number."""
+        return self.action_spaces[agent]
+
+    @property
+    def batch(self) -> Batch:
+        """The one-lane batch underneath.
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        if self._batch is None:
+            raise RuntimeError("reset() must be called before the environment is used")
+        return self._batch
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """Deal anew.
+
+        Args:
+            seed: Starts the sequence of deals of this seed; without one the next deal of the sequence follows
+                (at the very first reset that of a random seed).
+            options: The first deal given by hand: `hands`, `dealer`, `scores`; Herzeln `direction`, `kitty`;
+                Viersche `turn_up`, `trump`.
+
+        Raises:
+            DealError: the deal can't be; the environment is left as it was.
+        """
+        trial = self._fresh(seed)
+        if options:
+            trial.place(0, options)
+        self._batch = trial
+        self._start = trial.states.copy()
+        self._actions: list[int] = []
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self.illegal_actions = 0
+        self._rewarded = False
+        self.agent_selection = self.possible_agents[trial.seat[0]]
+
+    def _fresh(self, seed: int | None) -> Batch:
+        """A batch at the start of an episode; the running one is untouched until all is checked."""
+        deal = 0
+        if seed is None and self._batch is not None:
+            seed, deal = self._batch.seed, int(self._batch.states["lane_deal"][0]) + 1
+        elif seed is None:
+            seed = secrets.randbits(48)
+        lane, deals = np.zeros(1, np.uint64), np.full(1, deal, np.int64)
+        return Batch(self.game, self.options, self.terms, seed, lane, deals, "disabled")
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """What the agent sees now; new arrays."""
+        batch, seat = self.batch, self._seats[agent]
+        observation = np.empty(self._size, np.int8)
+        self.game.lanes.observe(batch.states, seat, observation, self._scratch)
+        mask = batch.action_mask[0].copy() if seat[0] == batch.seat[0] else np.zeros(batch.actions, np.int8)
+        return {"observation": observation, "action_mask": mask}
+
+    def state(self) -> np.ndarray:
+        """int8[F]: the full state relative to the agent to move; its first D entries are that agent's observation."""
+        return self.batch.state[0]
+
+    def view(self, agent: str) -> np.ndarray:
+        """Structured array [1]: what the agent may know, as agents take it (`agent.act(view, keys)`)."""
+        out = np.empty(1, self.game.state)
+        self.game.lanes.view(self.batch.states, self._seats[agent], out)
+        return out
+
+    def keys(self, agent_number: int = 0) -> np.ndarray:
+        """uint64[1]: the key of the draws of the agent to move."""
+        return self.batch.keys(agent_number)
+
+    def step(self, action: Any) -> None:
+        """Pass or play a card for `agent_selection` (None for an agent whose game is over).
+
+        Raises:
+            TypeError: the action is no integer.
+            ValueError: it is no card of the deck.
+            IllegalCardError: it is illegal now and `illegal="raise"`; nothing has changed.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent]:
+            self._was_dead_step(action)
+            return
+        batch = self.batch
+        card = self._card(action)
+        if self._rewarded:
+            self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards[agent] = 0.0
+        step = batch.advance(np.array([card], np.int64))
+        self._actions.append(card)
+        self._rewarded = bool(step.reward.any())
+        if self._rewarded:
+            for other, reward in zip(self.agents, step.reward[0].tolist(), strict=True):
+                self.rewards[other] = reward
+                self._cumulative_rewards[other] += reward
+        if step.illegal[0]:
+            self.illegal_actions += 1
+            self.infos[agent] = {"illegal_actions": self.illegal_actions}
+        if step.done[0]:
+            self.terminations = dict.fromkeys(self.agents, True)
+        self.agent_selection = self.possible_agents[batch.seat[0]]
+        if self.render_mode == "human":
+            self.render()
+
+    def _card(self, action: Any) -> int:
+        """The card of an action, refused before anything changes."""
+        batch = self.batch
+        if isinstance(action, bool | np.bool_) or not isinstance(action, int | np.integer):
+            if not (isinstance(action, np.ndarray) and action.ndim == 0 and action.dtype.kind in "iu"):
+                raise TypeError(f"action {action!r} is no whole number. Valid: a card, 0 to {batch.actions - 1}")
+        card = int(action)
+        if not 0 <= card < batch.actions:
+            raise ValueError(f"action {card} is no card. Valid: 0 to {batch.actions - 1}")
+        if self.terms.illegal == "raise" and not int(batch.legal[0]) >> card & 1:
+            valid = ", ".join(self.game.deck.names(int(batch.legal[0])))
+            raise IllegalCardError(f"{self.game.deck.name(card)} (action {card}) is illegal now. Legal: {valid}")
+        return card
+
+    def final_score(self) -> np.ndarray:
+        """f32[P]: the score of an episode that is over, as the batch's `final_score`."""
+        return self.batch.final_score[0].copy()
+
+    def record(self) -> dict[str, Any]:
+        """The episode so far: config, deals and actions, to be written as one line of JSON."""
+        return make_record(self.game, self.options, self._start, self._actions)
+
+    def render(self) -> str | None:
+        """The table as text, all hands open: returned ("ansi") or printed ("human")."""
+        if self.render_mode is None:
+            gymnasium.logger.warn(f"render() needs a render_mode: {', '.join(RENDER_MODES)}")
+            return None
+        text = table_text(self.game, self.batch.states[0])
+        if self.render_mode == "ansi":
+            return text
+        print(text)
+        return None
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def __str__(self) -> str:
+        return self.metadata["name"]
+
+
+def make_env(game: Game, *, raw: bool, preset: str | None, render_mode: str | None, terms: Terms, **options: Any) -> Any:
+    """A `RawEnv`, under PettingZoo's OrderEnforcingWrapper unless `raw`."""
+    env = RawEnv(game, game.options(preset, **options), terms, render_mode)
+    return env if raw else OrderEnforcingWrapper(env)

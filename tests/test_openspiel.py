@@ -1,0 +1,350 @@
+"""OpenSpiel's `hearts` as the referee of Herzeln: the same deal and actions, the same seats, cards and returns.
+
+Every setting of OpenSpiel's eight parameters is played in lockstep with one batch: 2,000 games in all, 20,000 with
+STICH_NIGHTLY=1. OpenSpiel goes through its chance nodes (direction, then card after card) and is told what to do;
+ours is given the same deal. Half of the games are uniformly random; in the other half suits stick together and
+seats play high or low, so that moons, hands without a trick and hands of penalty cards only come up.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+import pyspiel
+import pytest
+
+from stich.envs.batch import Batch, make_batch
+from stich.envs.cards import HEARTS, HERZELN_DECK, NO_CARD, NO_SEAT, SUITS
+from stich.envs.game import get_game
+
+Parameters = dict[str, bool]
+Choose = Callable[[int, list[int]], int]
+
+GAMES = 20_000 if os.environ.get("STICH_NIGHTLY") == "1" else 2_000
+NAMES = (
+    "pass_cards",
+    "no_pts_on_first_trick",
+    "can_lead_any_club",
+    "jd_bonus",
+    "avoid_all_tricks_bonus",
+    "must_break_hearts",
+    "qs_breaks_hearts",
+    "can_lead_hearts_instead_of_qs",
+)
+SETTINGS: list[Parameters] = [dict(zip(NAMES, values, strict=True)) for values in product((False, True), repeat=8)]
+GAMES_EACH = -(-GAMES // len(SETTINGS))
+SEATS, HAND = 4, 13
+SAMPLE = 160  # games of one setting in which every rule comes to matter
+OFFSET = 26  # OpenSpiel's return is 26 minus the points of the deal, bonuses counted as negative points
+
+
+def cards_by_action() -> list[int]:
+    """Our card for each of OpenSpiel's, which count rank by rank (2C 2D 2H 2S 3C ...); read from their names."""
+    state = pyspiel.load_game("hearts").new_initial_state()
+    state.apply_action(0)
+    names = [state.action_to_string(action) for action in range(HERZELN_DECK.size)]
+    return [HERZELN_DECK.parse(suit + rank) for rank, suit in names]
+
+
+CARDS = np.array(cards_by_action())
+ACTIONS = np.argsort(CARDS)  # OpenSpiel's action for each of our cards
+DEFAULTS: Parameters = pyspiel.load_game("hearts").get_parameters()
+WHOLE_SUITS = "/".join(" ".join(suit + rank for rank in HERZELN_DECK.ranks) for suit in SUITS)
+DIRECTIONS = {"No Pass": "none", "Left": "left", "Across": "across", "Right": "right"}
+
+
+def options_from(parameters: Parameters) -> dict[str, Any]:
+    """The rule options of preset `openspiel` that make Herzeln what OpenSpiel plays with these parameters."""
+    return {
+        "passing": "random" if parameters["pass_cards"] else "none",
+        "points_in_first_trick": not parameters["no_pts_on_first_trick"],
+        "first_lead": "any_club" if parameters["can_lead_any_club"] else "club_two",
+        "jack_of_diamonds": parameters["jd_bonus"],
+        "no_trick_bonus": parameters["avoid_all_tricks_bonus"],
+        "must_break_hearts": parameters["must_break_hearts"],
+        "queen_breaks_hearts": parameters["qs_breaks_hearts"],
+        "hearts_instead_of_queen": parameters["can_lead_hearts_instead_of_qs"],
+    }
+
+
+def setting_id(parameters: Parameters) -> str:
+    """The parameters that are on."""
+    return "+".join(name for name in NAMES if parameters[name]) or "all_off"
+
+
+# ------------------------------------------------------------------------------------------------- games
+
+
+@dataclass(frozen=True)
+class Game:
+    """One game to be played by both sides.
+
+    Attributes:
+        direction: OpenSpiel's name of the pass direction.
+        hands: Our cards by seat, [4, 13].
+        choose: `choose(seat, legal)`: the next of OpenSpiel's actions; `legal` ascends by rank.
+    """
+
+    direction: str
+    hands: np.ndarray
+    choose: Choose
+
+
+def random_hands(rng: np.random.Generator, pull: float) -> np.ndarray:
+    """Hands [4, 13]: uniformly random without a pull, else the more of a suit each (the queen among the hearts)."""
+    suits = np.arange(HERZELN_DECK.size) // HAND
+    suits[HERZELN_DECK.parse("SQ")] = HEARTS
+    place = rng.random(HERZELN_DECK.size) + pull * rng.permutation(SEATS)[suits]
+    return np.argsort(place).reshape(SEATS, HAND)
+
+
+def random_choice(rng: np.random.Generator, styles: np.ndarray) -> Choose:
+    """Each seat takes the lowest (0) or the highest rank (1) or any legal action (2), by its style."""
+    luck = iter(rng.random(64).tolist())
+
+    def choose(seat: int, legal: list[int]) -> int:
+        where = (0, -1, int(next(luck) * len(legal)))[styles[seat]]
+        return legal[where]
+
+    return choose
+
+
+def random_game(parameters: Parameters, number: int) -> Game:
+    """A game of this setting, the same whenever it is asked for; all directions take turns."""
+    rng = np.random.default_rng([SETTINGS.index(parameters), number])
+    directions = list(DIRECTIONS) if parameters["pass_cards"] else ["No Pass"]
+    direction = directions[number % len(directions)]
+    if number // len(DIRECTIONS) % 2:
+        return Game(direction, random_hands(rng, rng.random()), random_choice(rng, rng.integers(3, size=SEATS)))
+    return Game(direction, random_hands(rng, 0), random_choice(rng, np.full(SEATS, 2)))
+
+
+def scripted_game(direction: str, starts: Sequence[str], script: str) -> Game:
+    """Hands that begin as told, the other cards following in order, and actions by name; then the first legal one."""
+    named = [[HERZELN_DECK.parse(name) for name in start.split()] for start in starts]
+    rest = (card for card in range(HERZELN_DECK.size) if not any(card in hand for hand in named))
+    hands = np.array([[*hand, *islice(rest, HAND - len(hand))] for hand in named])
+    cards = iter([HERZELN_DECK.parse(name) for name in script.split()])
+
+    def choose(seat: int, legal: list[int]) -> int:
+        card = next(cards, None)
+        return legal[0] if card is None else int(ACTIONS[card])
+
+    return Game(direction, hands, choose)
+
+
+# ---------------------------------------------------------------------------------------------- referee
+
+
+def open_spiel(parameters: Parameters, game: Game) -> Any:
+    """OpenSpiel's state after its chance nodes: the direction, then one card to each seat in turn.
+
+    The directions are the root's legal actions: without passing that is "No Pass" alone, while
+    `chance_outcomes()` goes on to list all four.
+    """
+    state = pyspiel.load_game("hearts", parameters).new_initial_state()
+    state.apply_action({state.action_to_string(action): action for action in state.legal_actions()}[game.direction])
+    for card in game.hands.T.ravel():
+        state.apply_action(int(ACTIONS[card]))
+    return state
+
+
+def our_batch(parameters: Parameters, games: Sequence[Game]) -> Batch:
+    """The same deals, one a lane."""
+    deals = [{"hands": game.hands.tolist(), "direction": DIRECTIONS[game.direction]} for game in games]
+    return make_batch(
+        "herzeln",
+        lanes=len(games),
+        preset="openspiel",
+        deals=deals,
+        autoreset="disabled",
+        illegal="raise",
+        **options_from(parameters),
+    )
+
+
+def compare(parameters: Parameters, batch: Batch, states: Sequence[Any], legals: Sequence[list[int]]) -> None:
+    """The seat to move and its legal cards are the same in every lane; no cards where the game is over."""
+    masks = np.zeros_like(batch.action_mask)
+    for lane, legal in enumerate(legals):
+        masks[lane, CARDS[legal]] = 1
+    over = np.array([state.is_terminal() for state in states])
+    seats = np.array([state.current_player() for state in states])
+    wrong = (over == batch.running) | ((seats != batch.seat) & ~over) | (masks != batch.action_mask).any(1)
+    if wrong.any():
+        lane = int(wrong.argmax())
+        theirs, ours = names(masks[lane]), names(batch.action_mask[lane])
+        raise AssertionError(
+            f"{setting_id(parameters)}, lane {lane}: OpenSpiel has seat {seats[lane]} to move, legal {theirs}; "
+            f"we have seat {batch.seat[lane]}, legal {ours}\n{states[lane]}\nhistory {states[lane].history()}"
+        )
+
+
+def names(mask: np.ndarray) -> list[str]:
+    """The names of the cards in a mask [52]."""
+    return [HERZELN_DECK.name(card) for card in np.flatnonzero(mask)]
+
+
+@dataclass(frozen=True)
+class Result:
+    """How the games ended.
+
+    Attributes:
+        rewards: f32[N, 4], ours, summed over each game.
+        moon: bool[N], somebody shot the moon.
+        without_trick: int[N], seats that took no trick.
+    """
+
+    rewards: np.ndarray
+    moon: np.ndarray
+    without_trick: np.ndarray
+
+
+def referee(parameters: Parameters, games: Sequence[Game], ours: Parameters | None = None) -> Result:
+    """Play the games on both sides at once; seats and legal cards are compared throughout, the returns at the end.
+
+    `ours` lets our side play by other parameters.
+    """
+    batch = our_batch(ours or parameters, games)
+    states = [open_spiel(parameters, game) for game in games]
+    rewards = np.zeros((len(games), SEATS), np.float32)
+    while True:
+        legals = [state.legal_actions() for state in states]
+        compare(parameters, batch, states, legals)
+        if not batch.running.any():
+            break
+        actions = np.full(len(games), NO_CARD)
+        for lane, legal in enumerate(legals):
+            if legal:
+                action = games[lane].choose(states[lane].current_player(), legal)
+                actions[lane] = CARDS[action]
+                states[lane].apply_action(action)
+        rewards += batch.step(actions).reward
+    returns = np.array([state.returns() for state in states])
+    wrong = (returns != OFFSET + rewards).any(1)
+    if wrong.any():
+        lane = int(wrong.argmax())
+        raise AssertionError(
+            f"{setting_id(parameters)}, lane {lane}: OpenSpiel returns {returns[lane]}, "
+            f"our rewards are {rewards[lane]}\n{states[lane]}\nhistory {states[lane].history()}"
+        )
+    return Result(rewards, batch.states["moon_seat"] != NO_SEAT, (batch.states["tricks"] == 0).sum(1))
+
+
+@pytest.mark.parametrize("parameters", SETTINGS, ids=setting_id)
+def test_random_games(parameters: Parameters) -> None:
+    """The same seats to move, legal cards and returns in every setting, from the deal to the end."""
+    referee(parameters, [random_game(parameters, number) for number in range(GAMES_EACH)])
+
+
+# ----------------------------------------------------------------------------- that it would be noticed
+
+
+def sample(parameters: Parameters) -> list[Game]:
+    """Enough games of one setting that every rule matters in some."""
+    return [random_game(parameters, number) for number in range(SAMPLE)]
+
+
+def test_settings_are_complete() -> None:
+    """Every parameter that OpenSpiel knows is there, and its defaults are the preset's."""
+    assert sorted(DEFAULTS) == sorted(NAMES)
+    game = get_game("herzeln")
+    assert game.options("openspiel", **options_from(DEFAULTS)) == game.options("openspiel")
+    assert GAMES <= GAMES_EACH * len(SETTINGS) < GAMES + len(SETTINGS)
+
+
+def test_card_numbers() -> None:
+    """Every card has one number on either side; OpenSpiel counts rank by rank."""
+    assert sorted(CARDS) == list(range(HERZELN_DECK.size))
+    assert [HERZELN_DECK.name(CARDS[action]) for action in (0, 1, 2, 3, 4, 43, 51)] == "C2 D2 H2 S2 C3 SQ SA".split()
+
+
+@pytest.mark.parametrize("name", NAMES[1:])
+@pytest.mark.parametrize("others", [False, True])
+def test_another_rule_is_noticed(name: str, others: bool) -> None:
+    """Random games tell the two sides apart as soon as one parameter differs."""
+    parameters = dict.fromkeys(NAMES, others) | {"must_break_hearts": True}
+    with pytest.raises(AssertionError, match=r"OpenSpiel (has seat|returns)"):
+        referee(parameters, sample(parameters), parameters | {name: not parameters[name]})
+
+
+@pytest.mark.parametrize("jack", [False, True])
+@pytest.mark.parametrize("no_trick", [False, True])
+def test_rewards_of_a_deal(jack: bool, no_trick: bool) -> None:
+    """A deal costs 26 points (78 with a moon), less 10 for the jack and 5 for each seat without a trick."""
+    parameters = dict.fromkeys(NAMES, True) | {"jd_bonus": jack, "avoid_all_tricks_bonus": no_trick}
+    result = referee(parameters, sample(parameters))
+    points = np.where(result.moon, 78, 26 - 5 * no_trick * result.without_trick) - 10 * jack
+    assert (result.rewards.sum(1) == -points).all()
+    assert (result.moon & (result.without_trick > 0)).any()
+    assert (~result.moon & (result.without_trick > 0)).any()
+
+
+# --------------------------------------------------------------------------------------------- scripted
+
+
+def recorded(game: Game) -> tuple[Game, list[tuple[int, list[str]]]]:
+    """The same game and a list that fills with (seat to move, names of its legal cards)."""
+    seen: list[tuple[int, list[str]]] = []
+
+    def choose(seat: int, legal: list[int]) -> int:
+        seen.append((seat, HERZELN_DECK.names(sum(1 << int(card) for card in CARDS[legal]))))
+        return game.choose(seat, legal)
+
+    return Game(game.direction, game.hands, choose), seen
+
+
+def scripted(hands: str, script: str = "", direction: str = "No Pass", **changed: bool) -> tuple[list[Any], np.ndarray]:
+    """Play a scripted game under OpenSpiel's defaults with some changed: what was legal, and our rewards [4]."""
+    game, seen = recorded(scripted_game(direction, hands.split("/"), script))
+    return seen, referee(DEFAULTS | changed, [game]).rewards[0]
+
+
+@pytest.mark.parametrize(("direction", "leader"), [("Left", 1), ("Across", 2), ("Right", 3)])
+@pytest.mark.parametrize("any_club", [False, True])
+def test_passing(direction: str, leader: int, any_club: bool) -> None:
+    """Seats pass three cards each in order from seat 0; who receives the clubs of seat 0 leads."""
+    seen, _ = scripted(WHOLE_SUITS, direction=direction, can_lead_any_club=any_club)
+    assert [seat for seat, _ in seen[:12]] == [0] * 3 + [1] * 3 + [2] * 3 + [3] * 3
+    assert [len(legal) for _, legal in seen[:12]] == [13, 12, 11] * 4
+    assert seen[12] == (leader, ["C2", "C3", "C4"] if any_club else ["C2"])
+    assert len(seen) == 12 + 52
+
+
+@pytest.mark.parametrize("jack", [False, True])
+@pytest.mark.parametrize("no_trick", [False, True])
+def test_moon(jack: bool, no_trick: bool) -> None:
+    """All tricks: the shooter stands at 0, the jack still counts, and nobody is paid for taking no trick."""
+    _, rewards = scripted(WHOLE_SUITS, jd_bonus=jack, avoid_all_tricks_bonus=no_trick)
+    assert rewards.tolist() == [10 * jack, -26, -26, -26]
+
+
+@pytest.mark.parametrize("no_points", [False, True])
+def test_first_trick(no_points: bool) -> None:
+    """To the first trick a hand of hearts may play hearts, a hand of spades the queen only where points may fall."""
+    seen, _ = scripted(WHOLE_SUITS, no_pts_on_first_trick=no_points)
+    assert [seat for seat, _ in seen[:4]] == [0, 1, 2, 3]
+    assert len(seen[2][1]) == 13
+    assert ("SQ" in seen[3][1], len(seen[3][1])) == (not no_points, 13 - no_points)
+
+
+@pytest.mark.parametrize("must_break", [False, True])
+@pytest.mark.parametrize("queen_breaks", [False, True])
+@pytest.mark.parametrize("instead", [False, True])
+def test_leading_hearts(must_break: bool, queen_breaks: bool, instead: bool) -> None:
+    """Seat 0 wins the first trick with its only club and leads from hearts and the queen; seat 1 takes the queen."""
+    seen, _ = scripted(
+        "CA SQ H2 H3 H4 H5 H6 H7 H8 H9 H10 HJ HQ/C2 SA HK HA/C3 S2/C4 S3",
+        "C2 C3 C4 CA SQ SA S2 S3",
+        must_break_hearts=must_break,
+        qs_breaks_hearts=queen_breaks,
+        can_lead_hearts_instead_of_qs=instead,
+    )
+    assert (seen[4][0], len(seen[4][1])) == (0, 12 if instead or not must_break else 1)
+    assert "SQ" in seen[4][1]
+    assert (seen[8][0], "HK" in seen[8][1]) == (1, queen_breaks or not must_break)
