@@ -26,7 +26,7 @@ def place_herzeln(game: Any, state: Any, options: Any, given: Mapping[str, Any])
     players = options.players
     _put_dealer(game, state, given, players)
     if given.get("scores") is not None:
-        state["totals"][0, :players] = _numbers("scores", given["scores"], players)
+        state["totals"][0, :players] = _totals(_numbers("scores", given["scores"], players), options)
     game.lanes.deal_lane(state, 0, True)
     if given.get("hands") is not None:
         size = int(state["hand_size"][0])
@@ -41,6 +41,16 @@ def place_herzeln(game: Any, state: Any, options: Any, given: Mapping[str, Any])
     if given.get("direction") is not None:
         state["direction"] = _direction(given["direction"], options)
     game.lanes.deal_lane(state, 0, False)
+
+
+def _totals(totals: list[int], options: Any) -> list[int]:
+    """Totals at which a game can go on."""
+    if options.episode == "deal" and any(totals):
+        raise DealError(f"scores={totals} needs a whole game: with episode='deal' all start from 0")
+    tied = options.tie == "extra_deals" and totals.count(min(totals)) > 1
+    if max(totals) >= options.target and not tied:
+        raise DealError(f"scores={totals}: the game to {options.target} is already over")
+    return totals
 
 
 def _direction(direction: Any, options: Any) -> int:

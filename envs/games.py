@@ -37,7 +37,7 @@ HERZELN = register(
     herzeln_encoding,
     place=place_herzeln,
     deal_fields=("dealer", "direction", "kitty"),
-    match_fields=("totals",),
+    match_fields=("totals", "in_extra_deals"),
     illegal_reward=_herzeln_illegal,
     higher_is_better=lambda options: False,
 )

@@ -140,6 +140,7 @@ STATE = state_dtype(
         ("direction", "i1"),  # offset of the seat that receives one's cards; 0 no passing
         ("broken", "i1"),  # hearts are broken
         ("kitty", "i1"),  # the card that went to nobody; NO_CARD
+        ("in_extra_deals", "i1"),  # the target was reached in a tie that is being played off
         ("moon_seat", "i1"),  # who shot the moon in the last deal scored; NO_SEAT
         ("first_lead", "i1"),  # from here on the options
         ("points_in_first_trick", "i1"),
@@ -201,6 +202,7 @@ def open_episode(state: Any) -> None:
         state.totals[seat] = 0
         state.score[seat] = 0
     state.moon_seat = NO_SEAT
+    state.in_extra_deals = 0
     key = combine(deal_key(state.seed, state.lane, state.lane_deal), 1)
     state.dealer = state.players - 1 if state.last_dealer_first else below(key, 0, state.players)
 
@@ -502,7 +504,7 @@ def moon_is_subtracted(state: Any) -> bool:
 
 @kernel
 def game_is_over(state: Any) -> bool:
-    """Somebody stands at the target, and with extra deals one stands alone lowest."""
+    """Somebody stands at the target; a tie for the fewest is played off where there are extra deals."""
     most, fewest, lowest_seats = state.totals[0], state.totals[0], 0
     for seat in range(state.players):
         most = max(most, state.totals[seat])
@@ -511,7 +513,9 @@ def game_is_over(state: Any) -> bool:
             lowest_seats = 0
         if state.totals[seat] == fewest:
             lowest_seats += 1
-    return most >= state.target and (not state.extra_deals or lowest_seats == 1)
+    reached = most >= state.target or state.in_extra_deals
+    state.in_extra_deals = reached and state.extra_deals and lowest_seats > 1
+    return reached and not state.in_extra_deals
 
 
 @kernel

@@ -477,8 +477,7 @@ def conceal(view: Any, seat: int) -> None:
     if view.face_down == NO_CARD:
         return
     forehand = next_seat(view, view.dealer)
-    hidden = view.trick_number == 0 or (view.reveal_never and view.phase < DEAL_OVER)
-    if not hidden or forehand == seat:
+    if forehand == seat or (view.trick_number > 0 and not view.reveal_never):
         return
     card = np.int64(view.face_down)
     view.face_down = FACE_DOWN
@@ -486,5 +485,5 @@ def conceal(view: Any, seat: int) -> None:
     view.when[card] = 0
     if view.trick_number == 0:
         view.trick[forehand] = FACE_DOWN
-    else:
+    elif view.phase < DEAL_OVER:
         view.points[view.first_winner & 1] -= card_points(card, view.trump)

@@ -40,7 +40,7 @@ SETTINGS: list[Parameters] = [dict(zip(NAMES, values, strict=True)) for values i
 GAMES_EACH = -(-GAMES // len(SETTINGS))
 SEATS, HAND = 4, 13
 SAMPLE = 160  # games of one setting in which every rule comes to matter
-OFFSET = 26  # OpenSpiel's return is 26 minus the points of the deal, bonuses counted as negative points
+OFFSET = 26  # OpenSpiel returns 26 - points; its bonuses lower the points, as ours do, so the offset stays 26
 
 
 def cards_by_action() -> list[int]:
@@ -96,7 +96,7 @@ class Game:
 
 
 def random_hands(rng: np.random.Generator, pull: float) -> np.ndarray:
-    """Hands [4, 13]: uniformly random without a pull, else the more of a suit each (the queen among the hearts)."""
+    """Hands [4, 13]: uniformly random without a pull; the stronger it is, the longer the suits (SQ as a heart)."""
     suits = np.arange(HERZELN_DECK.size) // HAND
     suits[HERZELN_DECK.parse("SQ")] = HEARTS
     place = rng.random(HERZELN_DECK.size) + pull * rng.permutation(SEATS)[suits]
@@ -293,7 +293,7 @@ def recorded(game: Game) -> tuple[Game, list[tuple[int, list[str]]]]:
     seen: list[tuple[int, list[str]]] = []
 
     def choose(seat: int, legal: list[int]) -> int:
-        seen.append((seat, HERZELN_DECK.names(sum(1 << int(card) for card in CARDS[legal]))))
+        seen.append((seat, [HERZELN_DECK.name(card) for card in CARDS[legal]]))
         return game.choose(seat, legal)
 
     return Game(game.direction, game.hands, choose), seen

@@ -1,0 +1,108 @@
+"""Checkpoints: safetensors files with the config and the encoding version beside the weights.
+
+A file is written whole or not at all, and loading one runs no code of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+
+from ..envs.errors import unknown
+from ..envs.game import GAMES, Game, get_game
+from .network import ActorCritic, NetworkAgent
+
+FORMAT = "stich-checkpoint-1"
+
+
+class CheckpointError(ValueError):
+    """A file that is no checkpoint, or one of another game, number of players or encoding version."""
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a file through a temporary one beside it, so that a full disk or a kill leaves the old one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def save_checkpoint(path: Path, tensors: Mapping[str, torch.Tensor], about: Mapping[str, Any]) -> None:
+    """Write tensors and what they are about (JSON: game, players, hidden, ignore, encoding, ...)."""
+    metadata = {"format": FORMAT, "about": json.dumps(about)}
+    contiguous = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
+    write_atomically(path, save(contiguous, metadata))
+
+
+def read_checkpoint(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str, Any]]:
+    """The tensors and what they are about.
+
+    Raises:
+        CheckpointError: the file is missing, damaged, or no checkpoint.
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise CheckpointError(f"no checkpoint at {file}")
+    try:
+        with safe_open(str(file), framework="pt") as opened:
+            metadata = opened.metadata() or {}
+            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 (no mapping)
+        if metadata.get("format") != FORMAT:
+            raise CheckpointError(f"{file} is no checkpoint of this program (format {metadata.get('format')!r})")
+        return tensors, json.loads(metadata["about"])
+    except (SafetensorError, OSError, KeyError, json.JSONDecodeError) as error:
+        raise CheckpointError(f"{file} is damaged or no checkpoint: {error}") from None
+
+
+def network_about(game: Game, players: int, hidden: Any, ignore: Any) -> dict[str, Any]:
+    """What is needed to build the network again."""
+    return {
+        "game": game.name,
+        "players": players,
+        "hidden": list(hidden),
+        "ignore": list(ignore),
+        "encoding": game.encoding.version,
+    }
+
+
+def load_network(path: str | Path, game: Game) -> tuple[ActorCritic, dict[str, Any]]:
+    """The network of a checkpoint.
+
+    Raises:
+        CheckpointError: as above, or it does not fit the game or its present encoding.
+    """
+    tensors, about = read_checkpoint(path)
+    if about.get("game") not in GAMES:
+        raise CheckpointError(f"{path}: {unknown('game', about.get('game'), GAMES)}")
+    if about["game"] != game.name:
+        raise CheckpointError(f"{path} is a checkpoint of {about['game']}, not of {game.name}")
+    if about["encoding"] != game.encoding.version:
+        raise CheckpointError(
+            f"{path} was trained on encoding {about['encoding']} of {game.name}; this version has {game.encoding.version}"
+        )
+    network = ActorCritic(get_game(game), about["players"], about["hidden"], about["ignore"])
+    weights = {name[6:]: tensor for name, tensor in tensors.items() if name.startswith("model.")}
+    try:
+        network.load_state_dict(weights)
+    except RuntimeError as error:
+        raise CheckpointError(f"{path} does not fit its own description: {error}") from None
+    return network.eval(), about
+
+
+def load_network_agent(path: str | Path, game: Game, sample: bool = False, name: str = "ppo") -> NetworkAgent:
+    """The agent of a checkpoint."""
+    network, about = load_network(path, game)
+    return NetworkAgent(name, game, network, about["players"], sample)

@@ -1,0 +1,160 @@
+"""Training configs: YAML files, typed, unknown keys refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+
+from ..envs.errors import OptionError
+from ..envs.game import get_game
+from ..envs.options import build
+
+CONFIGS = Path(__file__).resolve().parent.parent / "configs"
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """Everything that a training run depends on.
+
+    Attributes:
+        game: What is played.
+        preset: Set of rule options; None for the game's default.
+        options: Rule options on top of the preset, `players` and `episode` among them.
+        seed: Seed of the deals, the weights and the sampled cards.
+        decisions: Cards played in self-play until the run is over (forced ones included).
+        lanes: Games played side by side.
+        steps: Cards played in each lane between two updates; whole deals lose no decision.
+        hidden: Widths of the hidden layers.
+        ignore: Slices of the observation that the network does not read.
+        learning_rate: Adam's step size at the start, falling linearly.
+        final_learning_rate: ... to this at the end.
+        entropy: Weight of the entropy bonus at the start, falling linearly.
+        final_entropy: ... to this at the end.
+        epochs: Passes over the decisions of an update.
+        minibatch: Decisions in a minibatch.
+        clip: PPO's clipping range of the probability ratio.
+        gamma: Discount from one own decision to the next.
+        trace: Lambda of the generalised advantage estimate along a seat's own decisions.
+        value_weight: Weight of the critic's squared error.
+        gradient_norm: Gradients are clipped to this norm.
+        evaluate_every: Updates between two evaluations (and checkpoints).
+        evaluate_deals: Validation deals an evaluation plays against each baseline.
+        baselines: Agents that the policy is measured against while it learns.
+        final_deals: Test deals of the table at the end; 0 for no table.
+        threads: Threads of torch; 0 for all cores.
+        device: Where the network is trained.
+    """
+
+    game: Literal["herzeln", "viersche"] = "herzeln"
+    preset: str | None = None
+    options: dict[str, Any] = field(default_factory=lambda: {"episode": "deal"})
+    seed: int = 0
+    decisions: int = 5_000_000
+    lanes: int = 1024
+    steps: int = 52
+    hidden: tuple[int, ...] = (256, 256)
+    ignore: tuple[str, ...] = ()
+    learning_rate: float = 1e-3
+    final_learning_rate: float = 1e-4
+    entropy: float = 0.03
+    final_entropy: float = 0.01
+    epochs: int = 2
+    minibatch: int = 4096
+    clip: float = 0.2
+    gamma: float = 1.0
+    trace: float = 0.95
+    value_weight: float = 1.0
+    gradient_norm: float = 1.0
+    evaluate_every: int = 10
+    evaluate_deals: int = 200
+    baselines: tuple[str, ...] = ("random",)
+    final_deals: int = 1000
+    threads: int = 0
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+
+    def __post_init__(self) -> None:
+        for name in ("decisions", "lanes", "steps", "epochs", "minibatch", "evaluate_every"):
+            if getattr(self, name) < 1:
+                raise OptionError(f"config key {name}={getattr(self, name)} is not valid. Valid: 1 or more")
+        if not self.hidden or min(self.hidden) < 1:
+            raise OptionError(f"config key hidden={list(self.hidden)} is not valid. Valid: a list of positive whole numbers")
+        self.rules()
+
+    def rules(self) -> Any:
+        """The rule options.
+
+        Raises:
+            OptionError: options that the game does not have.
+        """
+        return get_game(self.game).options(self.preset, **self.options)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The config as plain values."""
+        return asdict(self)
+
+
+def find_config(name: str) -> Path:
+    """The file of a config: a path, or the name of one that is shipped.
+
+    Raises:
+        OptionError: there is none.
+    """
+    for path in (Path(name), CONFIGS / name, CONFIGS / f"{name}.yaml", CONFIGS / Path(name).name):
+        if path.is_file():
+            return path
+    shipped = ", ".join(sorted(path.stem for path in CONFIGS.glob("*.yaml")))
+    raise OptionError(f"no config {name!r}. Valid: the path of a YAML file, or one of: {shipped}")
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping in a YAML file.
+
+    Raises:
+        OptionError: no YAML, or no mapping.
+    """
+    try:
+        values = yaml.safe_load(path.read_text())
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise OptionError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(values, dict):
+        raise OptionError(f"{path} holds no keys. Valid: lines of `key: value`")
+    return values
+
+
+def overrides(words: Sequence[str]) -> dict[str, Any]:
+    """`key=value` words as a mapping; values are read as YAML.
+
+    >>> overrides(["players=3", "hidden=[64, 64]", "preset=hearts"])
+    {'players': 3, 'hidden': [64, 64], 'preset': 'hearts'}
+    """
+    found = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise OptionError(f"{word!r} is not valid. Valid: key=value")
+        found[key] = yaml.safe_load(value)
+    return found
+
+
+def train_config(values: Mapping[str, Any], words: Sequence[str] = ()) -> TrainConfig:
+    """A config from the values of a file and `key=value` words on top.
+
+    A word may name a key of the config or a rule option of its game.
+    """
+    merged = dict(values)
+    given = overrides(words)
+    game = get_game(given.get("game", merged.get("game", "herzeln")))
+    rules = {name for name in game.options_class.__dataclass_fields__}
+    options = dict(merged.get("options") or {})
+    for key, value in given.items():
+        if key in rules:
+            options[key] = value
+        else:
+            merged[key] = value
+    if options:
+        merged["options"] = options
+    return build(TrainConfig, merged, what="config key")
