@@ -34,8 +34,14 @@ SPADE_QUEEN = QUEEN - SPADES * RANKS  # her rank
 MISS = np.array([[1.0] * 14] + [[((k - 1) / k) ** m for m in range(14)] for k in (1, 2, 3, 4)])
 """MISS[k, m]: the chance that one of k players who share m cards of a suit evenly has none of them."""
 
-TRICK = 2.0
-HEART_TRICK = 3.5
+TRICK = 1.0
+HEART_TRICK = 2.5
+QUEEN_THREAT = 1.0
+POWER = 2.0
+QUEEN_ROUNDS = 1.0
+BURDEN = 0.0
+DEFENCE = 1.0
+THREAT_POWER = 3.0
 VOID = 1.0
 ROUNDS = 1.0
 CAUGHT = 0.4
@@ -101,7 +107,7 @@ def worth(view: Any, cards: int) -> int:
 
 
 @kernel
-def suit_danger(suit: int, own: int, out: int, sharers: int) -> float:
+def suit_danger(suit: int, own: int, out: int, sharers: int, queen: bool) -> float:
     """Points that a holding is likely to cost: high cards without low ones under them."""
     if own == 0:
         return -VOID * popcount(out) / RANKS
@@ -109,19 +115,19 @@ def suit_danger(suit: int, own: int, out: int, sharers: int) -> float:
     if count == 0:
         return 0.0
     rounds = count / max(sharers, 1) + ROUNDS
-    queen_out = suit == SPADES and (out >> SPADE_QUEEN) & 1 == 1
-    price = HEART_TRICK if suit == HEARTS else TRICK
+    queen_out = suit == SPADES and queen
+    price = (HEART_TRICK if suit == HEARTS else TRICK) + (QUEEN_THREAT if queen else 0.0)
     danger, guards, rest = 0.0, 0, own
     while rest:
         rank = lowest(rest)
         rest &= rest - 1
         share = popcount(out & (bit(rank) - 1)) / count
-        cost = price * share * share
+        cost = price * share ** POWER
         if queen_out and rank > SPADE_QUEEN:
             cost = QUEEN_POINTS * CAUGHT
         if suit == SPADES and rank == SPADE_QUEEN:
             cost = QUEEN_POINTS * BARE_QUEEN
-            danger += cost * max(0.0, 1 - (popcount(own) - 1) / rounds)
+            danger += cost * max(0.0, 1 - (popcount(own) - 1) / (rounds + QUEEN_ROUNDS))
         else:
             danger += cost * max(0.0, 1 - guards / rounds)
         guards += 1
@@ -134,7 +140,8 @@ def relief(view: Any, card: int, own: int, out: int) -> float:
     suit = card // RANKS
     held, gone, sharers = of_suit(own, suit), of_suit(out, suit), holders(view, suit)
     without = held & ~bit(card - suit * RANKS)
-    return suit_danger(suit, held, gone, sharers) - suit_danger(suit, without, gone, sharers)
+    queen = out & bit(QUEEN) != 0
+    return suit_danger(suit, held, gone, sharers, queen) - suit_danger(suit, without, gone, sharers, queen)
 
 
 # ------------------------------------------------------------------------------------ danger in the trick
@@ -179,7 +186,29 @@ def trick_cost(view: Any, card: int, out: int) -> float:
         if card // RANKS != np.int64(view.best) // RANKS or card < view.best:
             return 0.0
     chance, later = trick_risk(view, card, out)
-    return chance * (worth(view, on_table(view) | bit(card)) + later + LEAD)
+    burden = LEAD + BURDEN * exit_cost(view, view.hands[view.observer] & ~bit(card), out)
+    return chance * (worth(view, on_table(view) | bit(card)) + later + burden)
+
+
+@kernel
+def exit_cost(view: Any, own: int, out: int) -> float:
+    """What the next lead will cost at least, from the lowest card of the best suit."""
+    least, dumped = 20.0, discard_points(view, out)
+    if own == 0:
+        return 0.0
+    for suit in range(4):
+        held, gone = of_suit(own, suit), of_suit(out, suit)
+        if held:
+            sharers = holders(view, suit)
+            low = popcount(gone & (held & -held) - 1)
+            over = MISS[sharers, low] * (1 - MISS[sharers, popcount(gone) - low])
+            miss = MISS[sharers, popcount(gone)]
+            chance = (1 - over) ** sharers
+            points = sharers * (miss * dumped + (1 - miss if suit == HEARTS else 0.0)) + (3 - sharers) * dumped
+            if (held & -held) >> SPADE_QUEEN and suit == SPADES and out & bit(QUEEN):
+                points += 13
+            least = min(least, chance * points)
+    return least
 
 
 @kernel
@@ -219,7 +248,7 @@ def moon_threat(view: Any) -> tuple[float, int]:
                 return 0.0, NO_SEAT
             shooter, points = seat, penalty_points(view.taken[seat])
     share = points / DEAL_POINTS
-    return DEAL_POINTS * share * share * share, shooter
+    return DEFENCE * DEAL_POINTS * share ** THREAT_POWER, shooter
 
 
 @kernel

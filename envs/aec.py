@@ -158,7 +158,8 @@ class RawEnv(AECEnv):
             self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards[agent] = 0.0
         step = batch.advance(np.array([card], np.int64))
-        self._actions.append(card)
+        if not step.illegal[0] or self.terms.illegal == "random":
+            self._actions.append(int(batch.played_card[0]))
         self._rewarded = bool(step.reward.any())
         if self._rewarded:
             for other, reward in zip(self.agents, step.reward[0].tolist(), strict=True):

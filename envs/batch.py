@@ -87,6 +87,7 @@ class Batch:
         self.seat = np.empty(n, np.int8)
         self.action_mask = np.empty((n, self.actions), np.int8)
         self.legal = np.empty(n, np.int64)
+        self.played_card = np.full(n, NO_CARD, np.int64)
         self._scratch = np.zeros(1, game.state)
         self._observation = np.empty((n, game.encoding.size(players)), np.int8)
         self._observed = False
@@ -174,6 +175,7 @@ class Batch:
             step.reward,
             step.done,
             step.illegal,
+            self.played_card,
             step.final_score,
             step.final_observation.reshape(-1),
             self._scratch,

@@ -84,13 +84,14 @@ def advance(
     reward: Any,
     done: Any,
     illegal: Any,
+    played: Any,
     final_scores: Any,
     final_observations: Any,
     scratch: Any,
 ) -> int:
     """Play one card in every running lane and score; returns the number of lanes that are done.
 
-    Rewards f32[N, P], done bool[N] and illegal bool[N] are written for all lanes; final scores f32[N, P] and
+    Rewards f32[N, P], done bool[N], illegal bool[N] and the card played int64[N] are written for all lanes; final scores f32[N, P] and
     observations int8[N * D] (of the seat that moved last) for the lanes that are done. A done lane starts a
     new episode where `autoreset`.
     """
@@ -113,6 +114,7 @@ def advance(
             reward[i, state.seat] = illegal_reward
             state.phase = EPISODE_OVER
         else:
+            played[i] = card
             play(state, card)
             if state.phase >= DEAL_OVER:
                 rewards(state, kind, reward[i])

@@ -26,8 +26,6 @@ def make_record(game: Game, options: Any, start: np.ndarray, actions: Sequence[i
     deals = [_describe(game, batch.states)]
     number = int(batch.states["deal"][0])
     for action in actions:
-        if not int(batch.legal[0]) >> action & 1:
-            break  # an illegal card ends an episode or is replaced; it is written, but nothing follows from it
         batch.advance(np.array([action], np.int64))
         if int(batch.states["deal"][0]) != number:
             number += 1
