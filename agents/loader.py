@@ -3,26 +3,73 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+import inspect
 from typing import Any
 
 from ..envs.errors import OptionError, unknown
-from ..envs.game import get_game
+from ..envs.game import Game, get_game
 from .base import Agent
+from .rules_herzeln import rules_herzeln
+from .rules_viersche import rules_viersche
 from .yardsticks import duck_herzeln, greedy_viersche, kernel_agent, low_herzeln, random_herzeln, random_viersche
 
 KERNELS: dict[str, dict[str, Any]] = {
-    "herzeln": {"random": random_herzeln, "low": low_herzeln, "duck": duck_herzeln},
-    "viersche": {"random": random_viersche, "greedy": greedy_viersche},
+    "herzeln": {"random": random_herzeln, "low": low_herzeln, "duck": duck_herzeln, "rules": rules_herzeln},
+    "viersche": {"random": random_viersche, "greedy": greedy_viersche, "rules": rules_viersche},
 }
 _made: dict[tuple[str, str], Agent] = {}
 
 
-def load_agent(name: str, game: str = "herzeln", **options: Any) -> Agent:
-    """The agent of that name for a game."""
+def agent_names(game: str | Game) -> list[str]:
+    """The names of the shipped agents that need no file."""
+    return list(KERNELS[get_game(game).name])
+
+
+def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent:
+    """The agent of that name for a game.
+
+    Args:
+        name: `random`, `duck`, `low`, `greedy`, `rules`; `ppo:PATH` for a checkpoint; `module:Class` for your own
+            (called with the game's name if it takes an argument of that name).
+        game: "herzeln" or "viersche".
+        options: Passed on: `sample=True` to a checkpoint's agent, anything to your own class.
+
+    Raises:
+        OptionError: no agent of that name for that game.
+        CheckpointError: the file is no checkpoint, or one of another game or encoding.
+    """
     found = get_game(game)
+    kind, _, rest = str(name).partition(":")
+    if rest and kind == "ppo":
+        from .checkpoint import load_network_agent  # needs torch
+
+        return load_network_agent(rest, found, **options)
+    if rest:
+        return _own_agent(kind, rest, found, options)
     if name not in KERNELS[found.name]:
-        raise OptionError(unknown(f"{found.name} agent", name, KERNELS[found.name]))
-    if (name, found.name) not in _made:
-        _made[name, found.name] = kernel_agent(name, found.name, KERNELS[found.name][name])
-    return _made[name, found.name]
+        valid = [*KERNELS[found.name], "ppo:PATH", "module:Class"]
+        raise OptionError(unknown(f"{found.name} agent", name, valid))
+    if options:
+        raise OptionError(f"agent {name!r} takes no options, got {', '.join(options)}")
+    key = (found.name, str(name))
+    if key not in _made:
+        _made[key] = kernel_agent(str(name), found.name, KERNELS[found.name][str(name)])
+    return _made[key]
+
+
+def _own_agent(module: str, path: str, game: Game, options: dict[str, Any]) -> Agent:
+    """An agent from anybody's module."""
+    try:
+        made: Any = importlib.import_module(module)
+        for part in path.split("."):
+            made = getattr(made, part)
+    except (ImportError, AttributeError) as error:
+        raise OptionError(f"agent {module}:{path} can't be loaded: {error}. Valid: module:Class on the path") from None
+    if callable(made):
+        takes_game = "game" in inspect.signature(made).parameters
+        made = made(**({"game": game.name} if takes_game else {}), **options)
+    if not hasattr(made, "act"):
+        raise OptionError(f"agent {module}:{path} has no method act(views, keys)")
+    if not hasattr(made, "name"):
+        made.name = path
+    return made

@@ -34,23 +34,41 @@ SPADE_QUEEN = QUEEN - SPADES * RANKS  # her rank
 MISS = np.array([[1.0] * 14] + [[((k - 1) / k) ** m for m in range(14)] for k in (1, 2, 3, 4)])
 """MISS[k, m]: the chance that one of k players who share m cards of a suit evenly has none of them."""
 
-TRICK = 1.0
-HEART_TRICK = 2.5
-QUEEN_THREAT = 1.0
+TRICK = 0.9
+HEART_TRICK = 3.0
+LATER = 1.0
+QUEEN_GONE = 1.0
+PASS_RANK = 2.0
+LEAD_RELIEF = 0.6
+LEAD_RANK = 0.0
+LEAD_RANK_QUEEN = 0.6
+DISCARD_RANK = 0.6
+LEAD_WIN = -0.6
+LEAD_HEART = 1.1
+LEAD_SPADE = 0.5
+LEAD_LENGTH = 0.2
+LEAD_TOP = 0.8
+PASS_LENGTH = 0.25
+PASS_HEART = 2.7
+PASS_HEART_RANK = 2.0
+PASS_SPADE = 1.3
+PASS_DANGER = 0.5
+QUEEN_THREAT = 1.5
 POWER = 2.0
 QUEEN_ROUNDS = 1.0
-BURDEN = 0.0
-DEFENCE = 1.0
-THREAT_POWER = 3.0
+BURDEN = 1.3
+DEFENCE = 0.5
 VOID = 1.0
 ROUNDS = 1.0
-CAUGHT = 0.4
-BARE_QUEEN = 0.5
-LEAD = 0.3
+CAUGHT = 0.5
+BARE_QUEEN = 0.65
+LEAD = 0.15
 DISCARD = 0.7
 FLUSH = 0.5
-SIDE_LOSERS = 1
-HEART_LOSERS = 0
+LOSERS = 1
+PASS_LOSERS = 1
+LOSERS_WITH_QUEEN = 2
+HEART_LOSER = 2
 STOPPER = 0.5
 
 
@@ -141,7 +159,8 @@ def relief(view: Any, card: int, own: int, out: int) -> float:
     held, gone, sharers = of_suit(own, suit), of_suit(out, suit), holders(view, suit)
     without = held & ~bit(card - suit * RANKS)
     queen = out & bit(QUEEN) != 0
-    return suit_danger(suit, held, gone, sharers, queen) - suit_danger(suit, without, gone, sharers, queen)
+    less = suit_danger(suit, held, gone, sharers, queen) - suit_danger(suit, without, gone, sharers, queen)
+    return less + QUEEN_GONE if card == QUEEN else less
 
 
 # ------------------------------------------------------------------------------------ danger in the trick
@@ -186,8 +205,8 @@ def trick_cost(view: Any, card: int, out: int) -> float:
         if card // RANKS != np.int64(view.best) // RANKS or card < view.best:
             return 0.0
     chance, later = trick_risk(view, card, out)
-    burden = LEAD + BURDEN * exit_cost(view, view.hands[view.observer] & ~bit(card), out)
-    return chance * (worth(view, on_table(view) | bit(card)) + later + burden)
+    burden = (LEAD_WIN if view.seat == view.leader else LEAD) + BURDEN * exit_cost(view, view.hands[view.observer] & ~bit(card), out)
+    return chance * (worth(view, on_table(view) | bit(card)) + LATER * later + burden)
 
 
 @kernel
@@ -219,15 +238,41 @@ def flush_bonus(view: Any, card: int, own: int, out: int) -> float:
 
 
 @kernel
+def lead_gain(view: Any, card: int, own: int, out: int, gain: float) -> float:
+    """Lead."""
+    suit, rank = card // RANKS, card % RANKS
+    if card == QUEEN:
+        return gain
+    gain *= LEAD_RELIEF
+    gain -= LEAD_LENGTH * popcount(of_suit(own, suit))
+    if suit == HEARTS:
+        gain += LEAD_HEART
+    if out & bit(QUEEN):
+        gain -= LEAD_RANK_QUEEN * rank / (RANKS - 1)
+        if suit == SPADES:
+            gain += LEAD_SPADE
+    if of_suit(out, suit) >> rank == 0:
+        gain -= LEAD_TOP
+    return gain
+
+
+@kernel
 def safest(view: Any, cards: int) -> int:
     """The card with the least cost in this trick and the least danger left in the hand."""
     own, out = view.hands[view.observer], cards_out(view)
     threat, shooter = moon_threat(view)
     chosen, least = NO_CARD, 0.0
+    leading = view.seat == view.leader
     while cards:
         card = lowest(cards)
         cards &= cards - 1
-        cost = trick_cost(view, card, out) - relief(view, card, own, out) - flush_bonus(view, card, own, out)
+        rank = (card % RANKS) / (RANKS - 1)
+        gain = relief(view, card, own, out)
+        if leading:
+            gain = lead_gain(view, card, own, out, gain)
+        elif card // RANKS != np.int64(view.best) // RANKS:
+            gain += DISCARD_RANK * rank
+        cost = trick_cost(view, card, out) - gain - flush_bonus(view, card, own, out)
         if shooter != NO_SEAT:
             cost += defence(view, card, out, threat, shooter)
         if chosen == NO_CARD or cost <= least:
@@ -241,14 +286,13 @@ def safest(view: Any, cards: int) -> int:
 @kernel
 def moon_threat(view: Any) -> tuple[float, int]:
     """Points at stake through another's moon, and who threatens it: all points so far are that seat's."""
-    shooter, points = NO_SEAT, 0
+    shooter, hearts = NO_SEAT, 0
     for seat in range(view.players):
         if view.taken[seat] & PENALTY:
             if shooter != NO_SEAT or seat == view.observer:
                 return 0.0, NO_SEAT
-            shooter, points = seat, penalty_points(view.taken[seat])
-    share = points / DEAL_POINTS
-    return DEFENCE * DEAL_POINTS * share ** THREAT_POWER, shooter
+            shooter, hearts = seat, popcount(of_suit(view.taken[seat], HEARTS))
+    return DEFENCE * hearts, shooter
 
 
 @kernel
@@ -309,7 +353,9 @@ def shooting(view: Any) -> bool:
         return False
     own, out = view.hands[view.observer], cards_out(view)
     hearts, others = moon_losers(view, own, out)
-    return hearts <= HEART_LOSERS and others <= SIDE_LOSERS
+    if view.taken[view.observer] & bit(QUEEN):
+        return hearts + others <= LOSERS_WITH_QUEEN
+    return HEART_LOSER * hearts + others <= LOSERS
 
 
 @kernel
@@ -368,19 +414,34 @@ def throw_loser(view: Any, cards: int, out: int) -> int:
 
 
 @kernel
+def pass_value(view: Any, card: int, own: int, out: int) -> float:
+    """Pass."""
+    suit, rank = card // RANKS, (card % RANKS) / (RANKS - 1)
+    gain = relief(view, card, own, out)
+    if card < QUEEN:
+        gain *= PASS_DANGER
+    gain += PASS_RANK * rank - PASS_LENGTH * popcount(of_suit(own, suit))
+    if suit == HEARTS:
+        gain += PASS_HEART_RANK * rank - PASS_HEART
+    if suit == SPADES:
+        gain -= PASS_SPADE
+    return gain
+
+
+@kernel
 def choose_pass(view: Any, cards: int) -> int:
     """The card whose loss takes most danger out of the hand, or a loser of a moon hand."""
     out = cards_out(view) & ~view.passed[view.observer]
     hearts, others = moon_losers(view, cards, out)
     left = PASSED - popcount(view.passed[view.observer])
-    if hearts + others - left <= SIDE_LOSERS:
+    if hearts + others - left <= PASS_LOSERS:
         return throw_moon_loser(view, cards, out, hearts)
     chosen, most = NO_CARD, 0.0
     rest = cards
     while rest:
         card = lowest(rest)
         rest &= rest - 1
-        value = relief(view, card, cards, out)
+        value = pass_value(view, card, cards, out)
         if chosen == NO_CARD or value >= most:
             chosen, most = card, value
     return chosen

@@ -16,7 +16,7 @@ from gymnasium.vector.utils import batch_space
 
 from ..envs.batch import Batch, Terms
 from ..envs.cards import NO_CARD
-from ..envs.errors import OptionError
+from ..envs.errors import DealError, OptionError
 from ..envs.game import get_game
 from ..envs.render import table_text
 from .base import Agent
@@ -56,6 +56,7 @@ class Seats:
         self.opponents = self._agents(opponents)
         self.batch: Batch | None = None
         self.learner = np.zeros(lanes, np.int64)
+        self.numbers = np.arange(lanes, dtype=np.uint64)
 
     def _agents(self, opponents: Any) -> list[Agent]:
         """One agent for each seat after the learner's."""
@@ -64,13 +65,26 @@ class Seats:
             given = [opponents] * (self.players - 1)
         if len(given) != self.players - 1:
             raise OptionError(f"{len(given)} opponents given. Valid: one for all, or {self.players - 1}")
-        return [load_agent(agent, game=self.game.name) if isinstance(agent, str) else agent for agent in given]
+        found = [load_agent(agent, game=self.game.name) if isinstance(agent, str) else agent for agent in given]
+        for agent in found:
+            if not hasattr(agent, "act"):
+                raise OptionError(f"opponent {agent!r} is no agent. Valid: a name for load_agent, or an object with act()")
+        return found
 
-    def start(self, seed: int) -> None:
-        """Begin the sequence of episodes of a seed in every lane."""
-        numbers = np.arange(self.lanes, dtype=np.uint64)
+    def start(self, seed: int | None, given: Mapping[str, Any] | None = None) -> None:
+        """Begin the episodes of a seed in every lane, or (None) the next episode in every lane.
+
+        Raises:
+            DealError: the deal `given` for lane 0 can't be; everything is left as it was.
+        """
         deals = np.zeros(self.lanes, np.int64)
-        self.batch = Batch(self.game, self.options, self.terms, seed, numbers, deals, "disabled")
+        if seed is None:
+            assert self.batch is not None
+            seed, deals = self.batch.seed, self.batch.states["lane_deal"] + 1
+        batch = Batch(self.game, self.options, self.terms, seed, self.numbers, deals, "disabled")
+        if given:
+            batch.place(0, given)
+        self.batch = batch
         self.draw_seats(np.ones(self.lanes, bool))
 
     def draw_seats(self, which: np.ndarray) -> None:
@@ -151,19 +165,20 @@ class SeatEnv(gymnasium.Env[np.ndarray, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """The next episode, or the first one of a seed; `options` as for the AEC face's reset."""
+        """The next episode, or the first one of a seed; `options` as for the AEC face's reset.
+
+        Raises:
+            DealError: the deal in `options` can't be; the environment is left as it was.
+        """
+        generator = self._np_random, self._np_random_seed
         super().reset(seed=seed)
-        seats = self._seats
-        if seed is not None or seats.batch is None:
-            seats.start(int(self.np_random.integers(1 << 48)))
-        else:
-            seats.batch.reset()
-            seats.draw_seats(np.ones(1, bool))
-        if options:
-            assert seats.batch is not None
-            seats.batch.place(0, options)
-            seats.draw_seats(np.ones(1, bool))
-        return seats.observation()[0], self._info()
+        first = seed is not None or self._seats.batch is None
+        try:
+            self._seats.start(int(self.np_random.integers(1 << 48)) if first else None, options)
+        except DealError:
+            self._np_random, self._np_random_seed = generator
+            raise
+        return self._seats.observation()[0], self._info()
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Play a card; the others follow up to the next own turn or the end."""
@@ -217,6 +232,8 @@ class SeatVectorEnv(VectorEnv):
         **options: Any,
     ) -> None:
         super().__init__()
+        if isinstance(num_envs, bool) or not isinstance(num_envs, int | np.integer) or num_envs < 1:
+            raise OptionError(f"num_envs={num_envs!r} is not valid. Valid: a positive whole number")
         self.num_envs, self.render_mode = num_envs, render_mode
         self._seats = Seats(game, num_envs, opponents, seat, Terms(reward, illegal, illegal_reward), preset, **options)
         self.single_observation_space, self.single_action_space = self._seats.spaces()
@@ -226,13 +243,16 @@ class SeatVectorEnv(VectorEnv):
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """New episodes in all lanes; with a seed, lane i always gets the same ones."""
-        super().reset(seed=seed, options=dict(options) if options else None)
-        if seed is not None or self._seats.batch is None:
-            self._seats.start(int(self.np_random.integers(1 << 48)))
-        else:
-            self._seats.batch.reset()
-            self._seats.draw_seats(np.ones(self.num_envs, bool))
+        """New episodes in all lanes; with a seed, lane i always gets the same ones.
+
+        Raises:
+            OptionError: any `options`; deals given by hand are for single environments and `make_batch`.
+        """
+        if options:
+            raise OptionError(f"reset options {dict(options)!r} are not taken by many lanes. Valid: make_batch(deals=...)")
+        super().reset(seed=seed)
+        first = seed is not None or self._seats.batch is None
+        self._seats.start(int(self.np_random.integers(1 << 48)) if first else None)
         return self._seats.observation(), self._info()
 
     def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:

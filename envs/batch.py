@@ -5,6 +5,7 @@ Letters: N lanes, P seats, A cards of the deck, D observation entries, F entries
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from .cards import NO_CARD
-from .errors import IllegalCardError, OptionError, unknown
+from .deals import entries
+from .errors import DealError, IllegalCardError, OptionError, unknown
 from .game import REWARDS, Game, get_game
 from .lanes import FINE, FINISHED, ILLEGAL, NO_SUCH_CARD, RAISE, RANDOM, TERMINATE
 from .rng import agent_keys
@@ -53,10 +55,11 @@ class Terms:
     def __post_init__(self) -> None:
         if self.reward not in REWARDS:
             raise OptionError(unknown("reward", self.reward, REWARDS))
-        if self.illegal not in ILLEGAL_MODES:
+        if self.illegal not in list(ILLEGAL_MODES):
             raise OptionError(unknown("illegal", self.illegal, ILLEGAL_MODES))
-        if self.illegal_reward is not None and not isinstance(self.illegal_reward, int | float):
-            raise OptionError(f"illegal_reward={self.illegal_reward!r} is not a number")
+        price = self.illegal_reward
+        if price is not None and (isinstance(price, bool) or not isinstance(price, int | float) or not math.isfinite(price)):
+            raise OptionError(f"illegal_reward={price!r} is not valid. Valid: a number, or None for the default")
 
     def price(self, game: Game, options: Any) -> float:
         """The reward of an illegal card."""
@@ -78,9 +81,7 @@ class Batch:
     ) -> None:
         if autoreset not in AUTORESETS:
             raise OptionError(unknown("autoreset", autoreset, AUTORESETS))
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 64:
-            raise OptionError(f"seed={seed!r} is not valid. Valid: a whole number from 0 to 2**64 - 1")
-        self.game, self.options, self.terms, self.autoreset, self.seed = game, options, terms, autoreset, int(seed)
+        self.game, self.options, self.terms, self.autoreset, self.seed = game, options, terms, autoreset, _seed(seed)
         n, players = len(lane_numbers), options.players
         self.lanes, self.players, self.actions = n, players, game.deck.size
         self.states = game.new_states(options, np.uint64(seed), lane_numbers, lane_deals)
@@ -209,21 +210,33 @@ class Batch:
         """Start a new episode in the given lanes (numbers or bool[N]; all by default), each with its next deal.
 
         With a seed, all lanes start over from their first deal under that seed.
+
+        Raises:
+            ValueError: a lane that is not there, a seed that is none, or a seed for some of the lanes only.
         """
-        which = np.ones(self.lanes, bool)
-        if lanes is not None:
-            picked = np.asarray(lanes)
-            if picked.dtype != bool and (picked.size and (picked.min() < 0 or picked.max() >= self.lanes)):
-                raise ValueError(f"lanes={lanes!r} names a lane that is not there. Valid: 0 to {self.lanes - 1}")
-            which = np.zeros(self.lanes, bool)
-            which[picked] = True
+        which = np.ones(self.lanes, bool) if lanes is None else self._picked(lanes)
         if seed is None:
             self.states["lane_deal"][which] += 1
         else:
-            self.seed = int(seed)
-            self.states["seed"][which], self.states["lane_deal"][which] = np.uint64(seed), 0
+            if lanes is not None:
+                raise ValueError("a seed starts all lanes over: give reset() either lanes or a seed")
+            self.seed = _seed(seed)
+            self.states["seed"], self.states["lane_deal"] = np.uint64(seed), 0
         self.game.lanes.open_lanes(self.states, which)
         self.look()
+
+    def _picked(self, lanes: Any) -> np.ndarray:
+        """bool[N] from bool[N] or from numbers of lanes."""
+        picked, which = np.asarray(lanes), np.zeros(self.lanes, bool)
+        if picked.dtype == bool:
+            valid = picked.shape == which.shape
+        else:
+            whole = picked.dtype.kind in "iu" or not picked.size
+            valid = whole and bool(((picked >= 0) & (picked < self.lanes)).all())
+        if not valid:
+            raise ValueError(f"lanes={lanes!r} is not valid. Valid: numbers from 0 to {self.lanes - 1}, or bool[{self.lanes}]")
+        which[picked if picked.size else []] = True
+        return which
 
     def place(self, lane: int, given: Mapping[str, Any]) -> None:
         """Put a deal given by hand into a lane, at the start of an episode.
@@ -236,6 +249,13 @@ class Batch:
         self.game.place(self.game, trial, self.options, given)
         self.states[lane] = trial[0]
         self.look()
+
+
+def _seed(seed: Any) -> int:
+    """A seed that is one."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 64:
+        raise OptionError(f"seed={seed!r} is not valid. Valid: a whole number from 0 to 2**64 - 1")
+    return int(seed)
 
 
 def _fault_error(batch: Batch, lane: int, why: int, card: int) -> ValueError:
@@ -297,19 +317,24 @@ def make_batch(
     )
     if deals is not None:
         for lane, given in enumerate(_by_lane(deals, lanes)):
-            batch.place(lane, given)
+            try:
+                batch.place(lane, given)
+            except DealError as error:
+                raise DealError(f"deal of lane {lane}: {error}") from None
     return batch
 
 
 def _by_lane(deals: Any, lanes: int) -> list[Mapping[str, Any]]:
     """One mapping a lane from N mappings or from a mapping of arrays."""
     if isinstance(deals, Mapping):
-        sizes = {key: len(value) for key, value in deals.items() if key != "scores" or not isinstance(value, Mapping)}
+        sizes = {key: entries(value) for key, value in deals.items() if not isinstance(value, Mapping)}
+        for key in deals.keys() - sizes.keys():
+            sizes |= {f"{key}[{name!r}]": entries(value) for name, value in deals[key].items()}
         if any(size != lanes for size in sizes.values()):
-            raise ValueError(f"deals has {sizes} entries. Valid: one for each of the {lanes} lanes")
+            raise DealError(f"deals has {sizes} entries. Valid: one for each of the {lanes} lanes")
         return [{key: _entry(value, lane) for key, value in deals.items()} for lane in range(lanes)]
     if len(deals) != lanes:
-        raise ValueError(f"{len(deals)} deals given for {lanes} lanes")
+        raise DealError(f"{len(deals)} deals given for {lanes} lanes")
     return list(deals)
 
 

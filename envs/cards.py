@@ -6,6 +6,7 @@ number is the action that plays or passes the card.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -60,7 +61,7 @@ class Deck:
         """The bit set of cards given as numbers or names; refuses a card named twice."""
         found = 0
         for card in cards:
-            number = self.parse(card) if isinstance(card, str) else int(card)
+            number = self.parse(card) if isinstance(card, str) else operator.index(card)
             if not 0 <= number < self.size:
                 raise ValueError(f"no such card: {card!r}. Cards are numbered 0 to {self.size - 1}")
             if found >> number & 1:

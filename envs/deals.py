@@ -26,7 +26,9 @@ def place_herzeln(game: Any, state: Any, options: Any, given: Mapping[str, Any])
     players = options.players
     _put_dealer(game, state, given, players)
     if given.get("scores") is not None:
-        state["totals"][0, :players] = _totals(_numbers("scores", given["scores"], players), options)
+        totals = _totals(_numbers("scores", given["scores"], players), options)
+        state["totals"][0, :players] = totals
+        state["in_extra_deals"] = max(totals) >= options.target
     game.lanes.deal_lane(state, 0, True)
     if given.get("hands") is not None:
         size = int(state["hand_size"][0])
@@ -35,7 +37,7 @@ def place_herzeln(game: Any, state: Any, options: Any, given: Mapping[str, Any])
         kitty = cards_dealt(options) & ~sum(hands) if options.three_players == "kitty" else 0
         state["kitty"] = kitty.bit_length() - 1 if kitty else NO_CARD
     if given.get("kitty") is not None:
-        card = _card(game, given["kitty"])
+        card = _card(game, "kitty", given["kitty"])
         if options.three_players != "kitty" or int(state["kitty"][0]) != card:
             raise DealError(f"kitty={given['kitty']!r} is not the card that the hands leave over")
     if given.get("direction") is not None:
@@ -60,11 +62,12 @@ def _direction(direction: Any, options: Any) -> int:
     valid = [name for name in PASSING_FOR[players] if name in offsets]
     if options.passing not in ("cycle", "random"):
         valid = [options.passing]
-    found = offsets.get(direction) if isinstance(direction, str) else direction
-    if isinstance(found, bool) or found not in [offsets[name] for name in valid]:
+    named = {name: offsets[name] for name in valid}
+    found = named.get(direction) if isinstance(direction, str) else direction
+    if isinstance(found, bool) or found not in list(named.values()):
         raise DealError(
             f"direction={direction!r} is not possible with players={players}, passing={options.passing!r}. "
-            f"Valid: {', '.join(f'{name} ({offsets[name]})' for name in valid)}"
+            f"Valid: {', '.join(f'{name} ({offset})' for name, offset in named.items())}"
         )
     return int(found)
 
@@ -92,12 +95,12 @@ def _put_trump(game: Any, state: Any, options: Any, given: Mapping[str, Any], de
     turn_up, trump = given.get("turn_up"), given.get("trump")
     if options.trump == "turn_up":
         if turn_up is not None:
-            card = _card(game, turn_up)
+            card = _card(game, "turn_up", turn_up)
             if not int(state["hands"][0, dealer]) >> card & 1:
                 raise DealError(f"turn_up={turn_up!r} is not in the hand of the dealer, seat {dealer}")
             state["turn_up"] = card
         state["trump"] = state["turn_up"] // len(game.deck.ranks)
-        if trump is not None and SUITS.find(str(trump)) != int(state["trump"][0]):
+        if trump is not None and trump != SUITS[int(state["trump"][0])]:
             raise DealError(f"trump={trump!r} is not the suit of the card turned up; give turn_up instead")
         return
     if turn_up is not None:
@@ -134,6 +137,8 @@ def _put_match(state: Any, options: Any, scores: Any) -> None:
 def _known(game: Any, given: Mapping[str, Any]) -> None:
     """Refuse a misspelt key; a foreign one only warns, for PettingZoo lets callers pass any to `reset`."""
     valid = KEYS[game.name]
+    if not isinstance(given, Mapping):
+        raise DealError(f"{given!r} is no deal. Valid: a mapping with {', '.join(valid)}")
     for key in given:
         if key in valid:
             continue
@@ -151,27 +156,37 @@ def _put_dealer(game: Any, state: Any, given: Mapping[str, Any], players: int) -
     state["dealer"] = dealer
 
 
+def entries(values: Any) -> int:
+    """How many entries something has; 0 where it is no sequence."""
+    try:
+        return len(values)
+    except TypeError:
+        return 0
+
+
 def _numbers(name: str, values: Any, count: int) -> list[int]:
-    if not isinstance(values, Sequence | np.ndarray) or len(values) != count:
+    if not isinstance(values, Sequence | np.ndarray) or entries(values) != count:
         raise DealError(f"{name}={values!r} is not valid. Valid: {count} whole numbers")
     if any(isinstance(v, bool) or not isinstance(v, int | np.integer) or abs(int(v)) > 1_000_000 for v in values):
         raise DealError(f"{name}={values!r} is not valid. Valid: {count} whole numbers up to a million")
     return [int(v) for v in values]
 
 
-def _card(game: Any, card: Any) -> int:
+def _card(game: Any, name: str, card: Any) -> int:
     try:
         return game.deck.in_set(game.deck.as_set([card]))[0]
     except (ValueError, TypeError) as error:
-        raise DealError(str(error)) from None
+        raise DealError(f"{name}={card!r} is no card: {error}") from None
 
 
 def _hands(game: Any, hands: Any, players: int, size: int, dealt: int) -> list[int]:
     """Bit sets of the hands by seat, each of the right size and no card twice."""
     if isinstance(hands, Mapping):
         hands = [hands.get(seat, hands.get(f"player_{seat}", ())) for seat in range(players)]
-    if len(hands) != players:
-        raise DealError(f"{len(hands)} hands given for {players} players")
+    if not isinstance(hands, Sequence | np.ndarray) or isinstance(hands, str):
+        raise DealError(f"hands={hands!r} is not valid. Valid: {players} hands, by seat")
+    if entries(hands) != players:
+        raise DealError(f"{entries(hands)} hands given for {players} players")
     found: list[int] = []
     for seat, hand in enumerate(hands):
         cards = _hand(game, seat, hand)

@@ -17,7 +17,7 @@ from .options import with_preset
 REWARDS = ("points", "payoff", "result")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Game:
     """Everything that the rest of the package knows of a game.
 
@@ -59,7 +59,12 @@ class Game:
         Raises:
             OptionError: unknown preset or option, a value it does not take, or a contradiction.
         """
-        return with_preset(self.options_class, self.presets, preset or next(iter(self.presets)), given)
+        name = next(iter(self.presets)) if preset is None else preset
+        return with_preset(self.options_class, self.presets, name, given)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and pickled by name: a game is there once in a process, and its kernels can't be pickled."""
+        return get_game, (self.name,)
 
     def new_states(self, options: Any, seeds: Any, lanes: Any, lane_deals: Any) -> np.ndarray:
         """States [N] before their first deal, keyed by seed, lane and number of the lane's deal, each [N]."""
@@ -116,7 +121,7 @@ def get_game(name: str | Game) -> Game:
     """
     if isinstance(name, Game):
         return name
-    if name not in GAMES:
+    if name not in list(GAMES):
         raise OptionError(unknown("game", name, GAMES))
     return GAMES[name]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .bits import bit, popcount, spread, store4, thermometer
+from .bits import bit, copy_bytes, popcount, spread, store4, thermometer
 from .encoding import Encoding, Piece
 from .herzeln import (
     ALL,
@@ -113,7 +113,7 @@ def write(view: Any, out: Any, at: int) -> int:
     players, me = np.int64(view.players), np.int64(view.observer)
     at = write_cards(view, out, at, players, me)
     hearts, taken, voids, scores_low, scores_high = write_counts(view, players, me)
-    at = spread(out, at, hearts, 4 * HEART_STEPS)
+    at = spread(out, at, hearts, 52)
     passing = view.phase == PASS
     passes = bit(popcount(view.passed[me])) | 8 if passing and view.seat == me else (8 if passing else 0)
     flags = np.int64(view.broken) | (view.trick_number == 0) << 1
@@ -125,10 +125,11 @@ def write(view: Any, out: Any, at: int) -> int:
     at = spread(out, at, word, 56)
     tricks = np.uint64(0)
     for offset in range(players):
-        tricks |= np.uint64(view.tricks[(me + offset) % players]) << np.uint64(8 * offset)
+        seat = me + offset
+        tricks |= np.uint64(view.tricks[seat - players if seat >= players else seat]) << np.uint64(8 * offset)
     store4(out, at, tricks)
-    at = spread(out, at + 4, scores_low, 2 * SCORE_STEPS)
-    at = spread(out, at, scores_high, 2 * SCORE_STEPS)
+    at = spread(out, at + 4, scores_low, 52)
+    at = spread(out, at, scores_high, 52)
     return spread(out, at, view.rule_bits, 32)
 
 
@@ -159,9 +160,7 @@ def write_cards(view: Any, out: Any, at: int, players: int, me: int) -> int:
         at = spread(out, at, view.received[me], CARDS)
     if players == 3:
         at = spread(out, at, bit(view.kitty) if view.kitty >= 0 else 0, CARDS)
-    for card in range(CARDS):
-        out[at + card] = view.when[card]
-    return at + CARDS
+    return copy_bytes(out, at, view.when, CARDS)
 
 
 @kernel
@@ -178,7 +177,9 @@ def write_counts(view: Any, players: int, me: int) -> tuple[int, int, int, int, 
         taken |= np.int64((cards & bit(QUEEN)) != 0) << offset
         taken |= np.int64((cards & bit(JACK)) != 0) << (4 + offset)
         voids |= np.int64(view.voids[seat]) << 4 * offset
-        level = np.int64(view.totals[seat]) * SCORE_TARGET // np.int64(view.target)
+        level = np.int64(0)
+        if view.totals[seat] != 0:
+            level = np.int64(np.floor(view.totals[seat] * (1.0 * SCORE_TARGET) / view.target))  # faster than integers
         score = thermometer(level + SCORE_ZERO, SCORE_STEPS)
         if offset < 2:
             scores_low |= score << SCORE_STEPS * offset

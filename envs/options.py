@@ -32,7 +32,7 @@ def build(cls: type[T], values: Mapping[str, Any], *, what: str = "option") -> T
 
 def with_preset(cls: type[T], presets: Mapping[str, Mapping[str, Any]], preset: str, given: Mapping[str, Any]) -> T:
     """Options of a preset, which is a set of defaults, with the `given` ones on top."""
-    if preset not in presets:
+    if preset not in list(presets):
         raise OptionError(unknown("preset", preset, presets))
     return build(cls, {**presets[preset], **given})
 
@@ -48,13 +48,20 @@ def _checked(what: str, name: str, value: Any, hint: Any) -> Any:
         value = value.item()  # a numpy scalar
     if dataclasses.is_dataclass(hint) and isinstance(value, Mapping):
         return build(typing.cast(type, hint), value, what=what)
-    if hint is float and type(value) is int:
-        return float(value)
+    if hint is float and type(value) in (int, str):
+        value = _as_float(value)  # YAML reads 1e-3 as a text
     if isinstance(value, list):
         value = tuple(value)
     if not _fits(value, hint):
         raise OptionError(f"{what} {name}={value!r} is not valid. Valid: {_describe(hint)}")
     return value
+
+
+def _as_float(value: Any) -> Any:
+    try:
+        return float(value)
+    except ValueError:
+        return value
 
 
 def _fits(value: Any, hint: Any) -> bool:

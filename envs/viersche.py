@@ -322,6 +322,7 @@ def play(state: Any, card: int) -> None:
         for other in range(SEATS):
             if state.bare >> other & 1:
                 state.voids[other] |= 1 << trump
+        state.bare = 0
     following = next_seat(state, seat)
     if following == state.leader:
         take_trick(state)
@@ -334,7 +335,7 @@ def show_no_trump(state: Any, seat: int) -> None:
     """A seat has not followed trumps: it holds none, or with `jack_exempt` none but perhaps the Old Man."""
     leads_face_down = seat == state.leader
     old = bit(old_man(state.trump))
-    gone = False
+    gone = state.voids[seat] >> state.trump & 1 != 0  # it led face down before
     for other in range(SEATS):
         gone = gone or state.played[other] & old != 0
     if leads_face_down or not state.jack_exempt or gone:
@@ -474,7 +475,7 @@ def conceal(view: Any, seat: int) -> None:
     for other in range(SEATS):
         if other != seat:
             view.hands[other] = 0
-    if view.face_down == NO_CARD:
+    if view.face_down < 0:  # none, or hidden already
         return
     forehand = next_seat(view, view.dealer)
     if forehand == seat or (view.trick_number > 0 and not view.reveal_never):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .bits import bit, spread, store4, thermometer
+from .bits import bit, copy_bytes, spread, store4, thermometer
 from .cards import FACE_DOWN
 from .encoding import Encoding, Piece
 from .jit import kernel
@@ -118,13 +118,13 @@ def write(view: Any, out: Any, at: int) -> int:
     at = spread(out, at, word, 52)
     own, other = me & 1, 1 - (me & 1)
     width = TENS + UNITS
-    at = spread(out, at, exact(np.int64(view.points[own])) | exact(np.int64(view.points[other])) << width, 2 * width)
-    at = spread(out, at, exact(np.int64(view.carried[own])) | exact(np.int64(view.carried[other])) << width, 2 * width)
+    at = spread(out, at, exact(np.int64(view.points[own])) | exact(np.int64(view.points[other])) << width, 48)
+    at = spread(out, at, exact(np.int64(view.carried[own])) | exact(np.int64(view.carried[other])) << width, 48)
     at = spread(out, at, thermometer(trick_points // 10, 6) | bit(6 + trick_points % 10), 16)
     store4(out, at, tricks)
     ladders = steps(view.rungs[own], view.ladder) | steps(view.rungs[other], view.ladder) << LADDER_STEPS
     marks = steps(view.marks[own], view.session_marks) | steps(view.marks[other], view.session_marks) << LADDER_STEPS
-    at = spread(out, at + 4, ladders | marks << 2 * LADDER_STEPS, 4 * LADDER_STEPS)
+    at = spread(out, at + 4, ladders | marks << 2 * LADDER_STEPS, 32)
     return spread(out, at, view.rule_bits, 40)
 
 
@@ -152,9 +152,7 @@ def write_cards(view: Any, out: Any, at: int, me: int) -> tuple[int, int]:
     at = spread(out, at, bit(view.best) if view.best >= 0 else 0, CARDS)
     at = spread(out, at, suit_cards(view.trump, view.trump), CARDS)
     at = spread(out, at, turn_up, CARDS)
-    for card in range(CARDS):
-        out[at + card] = view.when[card]
-    return at + CARDS, trick_points
+    return copy_bytes(out, at, view.when, CARDS), trick_points
 
 
 @kernel

@@ -1,0 +1,104 @@
+"""The package as it is laid out: what is installed, what imports what, and the examples in the docstrings."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import gymnasium
+import pettingzoo
+import pytest
+
+import stich
+from stich.envs.game import GAMES
+
+ROOT = Path(__file__).resolve().parent.parent
+NO_PACKAGES = ("tests", "build", "dist", "runs")
+
+
+def folders() -> list[str]:
+    """The folders of the root that hold modules."""
+    found = sorted({path.parent.name for path in ROOT.glob("*/*.py")})
+    return [name for name in found if name not in NO_PACKAGES and not name.startswith(".")]
+
+
+def modules() -> list[str]:
+    """The real names of all modules of the package."""
+    found = [f"stich.{name}.{path.stem}" for name in folders() for path in sorted((ROOT / name).glob("*.py"))]
+    return ["stich", *(name.removesuffix(".__init__") for name in found)]
+
+
+def test_the_installed_package_is_this_checkout() -> None:
+    assert Path(stich.__path__[0]).resolve() == ROOT
+
+
+def test_packages_are_all_folders() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    assert sorted(settings["packages"]) == sorted(["stich", *(f"stich.{name}" for name in folders())])
+    assert settings["package-dir"] == {"stich": "."}
+
+
+@pytest.mark.parametrize("folder", folders())
+def test_folder_is_a_package(folder: str) -> None:
+    assert (ROOT / folder / "__init__.py").is_file()
+    assert not list((ROOT / folder).glob("*/*.py")), "folders stay flat, or `packages` names them"
+
+
+def test_no_second_module_at_the_root() -> None:
+    assert [path.name for path in ROOT.glob("*.py")] == ["__init__.py"]
+    assert (ROOT / "py.typed").is_file()
+
+
+@pytest.mark.parametrize("name", [*folders(), "__init__.py"])
+def test_static_tools_find_the_package(name: str) -> None:
+    link = ROOT / ".types" / "stich" / name
+    assert link.is_symlink()
+    assert link.resolve() == ROOT / name
+
+
+@pytest.mark.parametrize("name", modules())
+def test_doctests(name: str) -> None:
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
+
+
+def test_there_are_doctests() -> None:
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    found = [test for name in modules() for test in finder.find(importlib.import_module(name)) if test.examples]
+    assert {test.name for test in found} >= {"stich.envs.batch.make_batch", "stich.envs.cards.Deck.parse"}
+
+
+@pytest.mark.parametrize("module", ["stich.envs", "stich.agents"])
+def test_import_leaves_torch_alone(module: str) -> None:
+    program = f"import sys, {module}; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], cwd="/", check=False).returncode == 0
+
+
+def imported(module: str) -> set[str]:
+    """The parts of the package that importing a module of envs brings along."""
+    program = (
+        f"import sys, {module}; print(*{{name.split('.')[1] for name in sys.modules if name.startswith('stich.')}})"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd="/", check=True, capture_output=True, text=True)
+    return set(done.stdout.split())
+
+
+def test_layers() -> None:
+    assert imported("stich.envs") == {"envs"}
+    assert imported("stich.agents") == {"envs", "agents"}
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_ids_are_registered(game: str) -> None:
+    assert f"stich/{game.capitalize()}-v0" in gymnasium.registry
+    assert str(pettingzoo.make("aec", f"stich/{game}-v0").unwrapped) == f"{game}_v0"
+
+
+def test_every_public_name_is_there() -> None:
+    for name in modules():
+        module = importlib.import_module(name)
+        for public in getattr(module, "__all__", ()):
+            assert hasattr(module, public), f"{name}.{public}"

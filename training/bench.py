@@ -1,0 +1,212 @@
+"""Speed beside peers and baselines, per CPU-second on one core, all in one run.
+
+Absolute figures depend on the machine and on what else it does; the ratios are what to compare.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from ..agents import load_agent
+from ..envs import HERZELN, VIERSCHE, herzeln_v0, make_batch
+from ..envs.bits import nth, popcount
+from ..envs.game import Game
+from ..envs.jit import entry
+from ..envs.rng import below
+
+LANES = 4096
+
+
+@entry
+def random_cards(legals: Any, turn: int, out: Any) -> None:
+    """A random legal card for each lane, so that choosing costs next to nothing."""
+    for i in range(len(legals)):
+        out[i] = nth(legals[i], below(np.uint64(i), turn, popcount(legals[i])))
+
+
+def rate(work: Callable[[], int], seconds: float) -> float:
+    """Units of work per CPU-second, after one round to warm up."""
+    work()
+    done, start = 0, time.process_time()
+    while (spent := time.process_time() - start) < seconds:
+        done += work()
+    return done / spent
+
+
+def playouts(game: Game) -> Callable[[], int]:
+    """Whole deals with random cards inside the kernel."""
+    states = game.new_states(game.options(episode="deal"), 0, np.arange(256, dtype=np.uint64), np.zeros(256, np.int64))
+    game.lanes.open_lanes(states, np.ones(256, bool))
+    return lambda: game.lanes.random_playouts(states, 20)
+
+
+def batch_steps(game: Game) -> Callable[[], int]:
+    """Steps of a batch with observation and mask read each time."""
+    batch = make_batch(game.name, LANES, episode="deal")
+    cards = np.zeros(LANES, np.int64)
+
+    def work() -> int:
+        for turn in range(52):
+            random_cards(batch.legal, turn, cards)
+            batch.step(cards)
+            assert batch.observation.shape[0] == batch.action_mask.shape[0] == LANES
+        return 52 * LANES
+
+    return work
+
+
+def aec_loop() -> int:
+    """Deals of Herzeln in the PettingZoo loop with `last()`; the lowest legal card each time."""
+    env, cards = herzeln_v0.env(episode="deal"), 0
+    env.reset(seed=cards)
+    for _ in range(10):
+        for _agent in env.agent_iter():
+            observation, _reward, terminated, _truncated, _info = env.last()
+            env.step(None if terminated else int(observation["action_mask"].argmax()))
+            cards += not terminated
+        env.reset()
+    return cards
+
+
+def rules_decisions(game: Game) -> Callable[[], int]:
+    """Choices of the rule-based agent on views from the middle of its games."""
+    agent = load_agent("rules", game=game.name)
+    batch = make_batch(game.name, LANES, episode="deal")
+    stored = []
+    for _ in range(32):
+        stored.append((batch.views, batch.keys(0)))
+        batch.step(agent.act(*stored[-1]))
+
+    def work() -> int:
+        for views, keys in stored:
+            agent.act(views, keys)
+        return len(stored) * LANES
+
+    return work
+
+
+def openspiel_rollouts() -> Callable[[], int]:
+    """OpenSpiel's C++ random rollouts of `hearts` from after the deal.
+
+    Python reaches them through an MCTS bot with a single simulation, which only evaluates its root.
+    """
+    import pyspiel
+
+    state = _openspiel_dealt(np.random.default_rng(0))
+    evaluator = pyspiel.RandomRolloutEvaluator(n_rollouts=1000, seed=0)
+    bot = pyspiel.MCTSBot(state.get_game(), evaluator, 1.0, 1, 100, False, 0, False)
+
+    def work() -> int:
+        bot.step(state)
+        return 1000 * 52
+
+    return work
+
+
+def openspiel_loop() -> Callable[[], int]:
+    """OpenSpiel's Python loop of `hearts` with its fast observer at every decision."""
+    import pyspiel
+    from open_spiel.python.observation import make_observation
+
+    game = pyspiel.load_game("hearts", {"pass_cards": False})
+    tensor = make_observation(game, pyspiel.IIGObservationType(perfect_recall=True))
+    dealt = _openspiel_dealt(np.random.default_rng(0))
+
+    def work() -> int:
+        done = 0
+        state = dealt.clone()
+        while not state.is_terminal():
+            tensor.set_from(state, state.current_player())
+            legal = state.legal_actions()
+            state.apply_action(legal[done % len(legal)])
+            done += 1
+        return done
+
+    return work
+
+
+def _openspiel_dealt(rng: np.random.Generator) -> Any:
+    import pyspiel
+
+    state = pyspiel.load_game("hearts", {"pass_cards": False}).new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(int(rng.choice(state.legal_actions())))
+    return state
+
+
+def in_new_process(code: str, cache: str | None = None) -> float:
+    """Seconds that a new Python needs for `code`, which prints them."""
+    environment = {**os.environ, **({"NUMBA_CACHE_DIR": cache} if cache else {})}
+    result = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, env=environment)
+    if result.returncode:
+        raise RuntimeError(result.stderr.strip().splitlines()[-1])
+    return float(result.stdout.split()[-1])
+
+
+PEERS = "import time; t = time.perf_counter(); import numba, gymnasium, pettingzoo; "
+IMPORT = PEERS + "p = time.perf_counter(); import stich.envs; print(time.perf_counter() - p)"
+RESET = (
+    "import time; from stich.envs import {0}_v0; t = time.perf_counter(); "
+    "env = {0}_v0.env(); env.reset(seed=0); env.last(); print(time.perf_counter() - t)"
+)
+
+
+def run_bench(seconds: float, console: Console) -> dict[str, float]:
+    """Measure everything, print a table, and return the figures by name (decisions or cards per CPU-second)."""
+    figures: dict[str, float] = {}
+    works: list[tuple[str, Callable[[], int]]] = [
+        ("openspiel_rollouts", openspiel_rollouts()),
+        ("herzeln_playouts", playouts(HERZELN)),
+        ("viersche_playouts", playouts(VIERSCHE)),
+        ("openspiel_loop", openspiel_loop()),
+        ("herzeln_batch", batch_steps(HERZELN)),
+        ("viersche_batch", batch_steps(VIERSCHE)),
+        ("aec_loop", aec_loop),
+        ("herzeln_rules", rules_decisions(HERZELN)),
+        ("viersche_rules", rules_decisions(VIERSCHE)),
+    ]
+    for name, work in works:
+        figures[name] = rate(work, seconds)
+        console.print(f"measured {name}: {figures[name]:,.0f} a CPU-second", style="dim")
+    figures["playouts_ratio"] = figures["herzeln_playouts"] / figures["openspiel_rollouts"]
+    figures["batch_ratio"] = figures["herzeln_batch"] / figures["openspiel_loop"]
+    figures["import_seconds"] = min(in_new_process(IMPORT) for _ in range(3))
+    for game in ("herzeln", "viersche"):
+        with tempfile.TemporaryDirectory() as cache:
+            figures[f"{game}_first_reset_seconds"] = in_new_process(RESET.format(game), cache)
+            figures[f"{game}_next_reset_seconds"] = in_new_process(RESET.format(game), cache)
+    console.print(_table(figures))
+    return figures
+
+
+def _table(figures: dict[str, float]) -> Table:
+    rows = [
+        ("Herzeln, random playouts", "herzeln_playouts", "{:,.0f} cards/s"),
+        ("... over OpenSpiel's C++ random rollouts", "playouts_ratio", "x {:.1f}"),
+        ("Viersche, random playouts", "viersche_playouts", "{:,.0f} cards/s"),
+        (f"Herzeln, batch of {LANES} with observation and mask", "herzeln_batch", "{:,.0f} decisions/s"),
+        ("... over OpenSpiel's Python loop with its fast observer", "batch_ratio", "x {:.1f}"),
+        (f"Viersche, batch of {LANES} with observation and mask", "viersche_batch", "{:,.0f} decisions/s"),
+        ("Herzeln, PettingZoo loop with last()", "aec_loop", "{:,.0f} decisions/s"),
+        ("Herzeln, rule-based agent", "herzeln_rules", "{:,.0f} decisions/s"),
+        ("Viersche, rule-based agent", "viersche_rules", "{:,.0f} decisions/s"),
+        ("import stich.envs beyond numba, gymnasium, pettingzoo", "import_seconds", "{:.2f} s"),
+        ("Herzeln, first reset on an empty compile cache", "herzeln_first_reset_seconds", "{:.1f} s"),
+        ("Herzeln, first reset of later processes", "herzeln_next_reset_seconds", "{:.2f} s"),
+        ("Viersche, first reset on an empty compile cache", "viersche_first_reset_seconds", "{:.1f} s"),
+        ("Viersche, first reset of later processes", "viersche_next_reset_seconds", "{:.2f} s"),
+    ]
+    table = Table("what", "measured", title="per CPU-second on one core")
+    for what, key, form in rows:
+        table.add_row(what, form.format(figures[key]))
+    return table

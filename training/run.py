@@ -1,0 +1,153 @@
+"""A training run from config to files: progress, evaluations, checkpoints, resuming, the table at the end.
+
+A run folder holds `config.yaml`, `curve.csv`, `curve.png`, `agent.safetensors` (the policy alone),
+`last.safetensors` (all that training goes on from), `tensorboard/`, and at the end `table.md` and `table.json`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ..agents import load_agent
+from ..agents.checkpoint import CheckpointError, read_checkpoint, save_checkpoint, write_atomically
+from ..envs.errors import OptionError
+from .config import TrainConfig
+from .evaluate import Standing, as_json, evaluate
+from .plots import learning_curve
+from .ppo import Losses, Trainer
+from .seeds import TEST, VALIDATION, seed_of
+
+
+def train(config: TrainConfig, out: Path, resume: bool = False, say: Callable[[str], None] = print) -> Trainer:
+    """Run (or continue) a training run in the folder `out`.
+
+    Raises:
+        OptionError: the folder holds another run, or none to resume.
+        CheckpointError: its checkpoint is damaged or of another config.
+    """
+    trainer = Trainer(config)
+    last = out / "last.safetensors"
+    if resume:
+        _restore(trainer, last)
+        say(f"resumed at {trainer.decisions:,} decisions")
+    elif last.exists():
+        raise OptionError(f"{out} already holds a run. Valid: --resume to continue it, or another --out")
+    write_atomically(out / "config.yaml", yaml.safe_dump(_plain(config.as_dict()), sort_keys=False).encode())
+    _loop(trainer, out)
+    learning_curve(trainer.history, config, out / "curve.png")
+    if config.final_deals:
+        _final_table(trainer, out, say)
+    return trainer
+
+
+def _restore(trainer: Trainer, last: Path) -> None:
+    tensors, about = read_checkpoint(last)
+    theirs = about.get("config", {})
+    ours = json.loads(json.dumps(trainer.config.as_dict()))
+    differ = [key for key in ours if key not in ("decisions", "final_deals") and theirs.get(key) != ours[key]]
+    if differ:
+        raise CheckpointError(f"{last} belongs to another config: {', '.join(differ)} differ")
+    if about["encoding"] != trainer.game.encoding.version:
+        raise CheckpointError(f"{last} was trained on encoding {about['encoding']}; this version has another")
+    trainer.restore(tensors, about)
+
+
+def _loop(trainer: Trainer, out: Path) -> None:
+    """Update until the budget is used; evaluate and save every few updates."""
+    from torch.utils.tensorboard import SummaryWriter  # slow to import
+
+    config = trainer.config
+    writer = SummaryWriter(str(out / "tensorboard"), purge_step=trainer.decisions)
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[rate]}"), TimeRemainingColumn())
+    with Progress(*columns, TextColumn("{task.fields[payoff]}")) as bar:
+        task = bar.add_task(config.game, total=config.decisions, completed=trainer.decisions, rate="", payoff="")
+        while not trainer.finished:
+            started = time.perf_counter()
+            losses = trainer.update()
+            rate = config.lanes * config.steps / (time.perf_counter() - started)
+            _log(writer, trainer, losses, rate)
+            bar.update(task, completed=trainer.decisions, rate=f"{rate:,.0f}/s")
+            if trainer.updates % config.evaluate_every == 0 or trainer.finished:
+                row = measure(trainer)
+                trainer.history.append({**row, "entropy": losses.entropy, "value_loss": losses.value})
+                for key, value in row.items():
+                    writer.add_scalar(f"payoff/{key}", value, trainer.decisions)
+                bar.update(task, payoff=_shown(config, row))
+                save(trainer, out)
+    writer.close()
+
+
+def measure(trainer: Trainer) -> dict[str, float]:
+    """Payoff head-to-head against each baseline on the validation deals, with its interval."""
+    config = trainer.config
+    row: dict[str, float] = {"decisions": trainer.decisions}
+    options = replace(trainer.rules, episode="deal")
+    seed = seed_of(VALIDATION, config.seed)
+    for name in config.baselines:
+        pair = [trainer.agent(), load_agent(name, game=config.game)]
+        standings, _ = evaluate(trainer.game, options, pair, ["ppo", name], deals=config.evaluate_deals, seed=seed)
+        payoff = standings[0].payoff
+        row |= {name: payoff.mean, f"{name}_low": payoff.low, f"{name}_high": payoff.high}
+    return row
+
+
+def _shown(config: TrainConfig, row: dict[str, float]) -> str:
+    return "payoff against " + ", ".join(f"{name} {row[name]:+.2f}" for name in config.baselines)
+
+
+def _log(writer: Any, trainer: Trainer, losses: Losses, rate: float) -> None:
+    for name, value in vars(losses).items():
+        writer.add_scalar(f"loss/{name}", value, trainer.decisions)
+    writer.add_scalar("speed/decisions_per_second", rate, trainer.decisions)
+
+
+def save(trainer: Trainer, out: Path) -> None:
+    """Write the checkpoints and the curve; each file is whole at any moment."""
+    text = io.StringIO()
+    rows = csv.DictWriter(text, fieldnames=list(trainer.history[0]), lineterminator="\n")
+    rows.writeheader()
+    rows.writerows(trainer.history)
+    write_atomically(out / "curve.csv", text.getvalue().encode())
+    save_checkpoint(out / "agent.safetensors", trainer.weights(), trainer.about())
+    save_checkpoint(out / "last.safetensors", trainer.tensors(), trainer.about())
+
+
+def _final_table(trainer: Trainer, out: Path, say: Callable[[str], None]) -> None:
+    """Payoffs against each baseline and `rules` on the test deals, printed and written."""
+    config = trainer.config
+    options = replace(trainer.rules, episode="deal")
+    rows, lines = [], ["| PPO against | payoff | 95 % interval |", "|---|---|---|"]
+    for name in dict.fromkeys((*config.baselines, "rules")):
+        pair = [trainer.agent(), load_agent(name, game=config.game)]
+        seed = seed_of(TEST, config.seed)
+        standings, design = evaluate(trainer.game, options, pair, ["ppo", name], deals=config.final_deals, seed=seed)
+        rows.append(as_json(trainer.game, config.final_deals, design, standings))
+        lines.append(_table_row(name, standings[0]))
+    write_atomically(out / "table.json", json.dumps(rows, indent=1).encode())
+    write_atomically(out / "table.md", ("\n".join(lines) + "\n").encode())
+    say(f"\nHead-to-head on {config.final_deals} test deals, payoff in points per seat and deal:\n")
+    say("\n".join(lines))
+    say(f"\nlearning curve: {out / 'curve.png'}   agent: {out / 'agent.safetensors'}")
+
+
+def _table_row(name: str, standing: Standing) -> str:
+    payoff, share = standing.payoff, standing.share
+    more = f" (share {share.mean:.1%})" if share is not None else ""
+    return f"| {name} | {payoff.mean:+.2f}{more} | {payoff.low:+.2f} to {payoff.high:+.2f} |"
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists, for YAML."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
