@@ -91,7 +91,7 @@ class Batch:
         self.played_card = np.full(n, NO_CARD, np.int64)
         self._scratch = np.zeros(1, game.state)
         self._observation = np.empty((n, game.encoding.size(players)), np.int8)
-        self._observed = False
+        self._observed = self._read = False
         self._step = Step(
             np.zeros((n, players), np.float32),
             np.zeros(n, bool),
@@ -114,6 +114,7 @@ class Batch:
         if not self._observed:
             self.game.lanes.observe(self.states, self.seat, self._observation.reshape(-1), self._scratch)
             self._observed = True
+        self._read = True
         return self._observation
 
     @property
@@ -165,6 +166,8 @@ class Batch:
     def advance(self, cards: np.ndarray) -> Step:
         """`step` without its checks, for callers that know: int64[N], and -1 leaves any lane as it is."""
         step = self._step
+        self._observed = self._read  # who has read the observation before will read it again
+        self._read = False
         self.game.lanes.advance(
             self.states,
             self.legal,
@@ -180,8 +183,11 @@ class Batch:
             step.final_score,
             step.final_observation.reshape(-1),
             self._scratch,
+            self.seat,
+            self.action_mask.reshape(-1),
+            self._observed,
+            self._observation.reshape(-1),
         )
-        self.look()
         return step
 
     def _checked(self, actions: Any) -> np.ndarray:

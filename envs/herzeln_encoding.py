@@ -13,7 +13,6 @@ from .bits import bit, copy_bytes, popcount, spread, store4, thermometer
 from .encoding import Encoding, Piece
 from .herzeln import (
     ALL,
-    ALL_HEARTS,
     CARDS,
     CLUB_TWO,
     DIAMOND_TWO,
@@ -25,6 +24,7 @@ from .herzeln import (
     MOONS,
     PASSINGS,
     QUEEN,
+    SUIT,
     Options,
     taken_by,
 )
@@ -32,7 +32,7 @@ from .jit import kernel
 from .state import PASS
 
 VERSION = 1
-HEART_STEPS = 13
+HEARTS_IN_SUIT = 13
 SCORE_STEPS, SCORE_ZERO, SCORE_TARGET = 26, 6, 20  # thermometer of score / target in steps of 1/20 from -6/20 to 1
 TARGET_STEPS = (10, 25, 50, 75, 100, 150, 250, 500)
 
@@ -55,7 +55,7 @@ def pieces(players: int) -> list[Piece]:
         found += [Piece("kitty", CARDS, "the kitty, where the observer has won it")]
     return found + [
         Piece("when", CARDS, "when each card was played: 1 for the first of the deal, 0 not yet", CARDS),
-        Piece("hearts_taken", 4 * HEART_STEPS, "hearts taken, thermometers by seat (the kitty where known)"),
+        Piece("hearts_taken", 4 * HEARTS_IN_SUIT, "hearts taken, 2 to ace, by seat (the kitty where known)"),
         Piece("voids", 16, "suits (C D H S) that a seat has shown not to hold, by seat"),
         Piece("queen_taken", 4, "who took the queen of spades"),
         Piece("jack_taken", 4, "who took the jack of diamonds"),
@@ -173,7 +173,7 @@ def write_counts(view: Any, players: int, me: int) -> tuple[int, int, int, int, 
         if seat >= players:
             seat -= players
         cards = taken_by(view, seat)
-        hearts |= thermometer(popcount(cards & ALL_HEARTS), HEART_STEPS) << HEART_STEPS * offset
+        hearts |= (cards >> 2 * HEARTS_IN_SUIT & SUIT) << HEARTS_IN_SUIT * offset
         taken |= np.int64((cards & bit(QUEEN)) != 0) << offset
         taken |= np.int64((cards & bit(JACK)) != 0) << (4 + offset)
         voids |= np.int64(view.voids[seat]) << 4 * offset

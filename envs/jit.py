@@ -27,18 +27,22 @@ def entry(function: Callable[..., Any]) -> Any:
     return dispatcher
 
 
-def bind(template: Callable[..., Any], name: str, **kernels: Any) -> Any:
-    """Compile `template` with the global names in `kernels` replaced by one game's kernels.
-
-    So a loop over lanes is written once for all games. The game's `name` is part of the function's name,
-    which keeps the cached machine code of the games apart (a closure would not be cacheable).
-    """
+def specialise(template: Callable[..., Any], name: str, **kernels: Any) -> Callable[..., Any]:
+    """`template` with the global names in `kernels` replaced by one game's, and the game's `name` in its own."""
     function = types.FunctionType(
         template.__code__, {**template.__globals__, **kernels}, f"{template.__name__}_{name}"
     )
     function.__qualname__ = function.__name__
     function.__module__ = template.__module__
-    return entry(function)
+    return function
+
+
+def bind(template: Callable[..., Any], name: str, **kernels: Any) -> Any:
+    """Compile `template` with one game's kernels, so that a loop over lanes is written once for all games.
+
+    The game's name keeps the cached machine code of the games apart (a closure would not be cacheable).
+    """
+    return entry(specialise(template, name, **kernels))
 
 
 FOLDERS = ("envs", "agents", "training")  # each calls kernels of itself and of those before it

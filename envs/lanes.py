@@ -14,12 +14,14 @@ import numpy as np
 
 from .bits import bit, nth, popcount, spread
 from .cards import NO_CARD
-from .jit import bind
+from .jit import bind, kernel, specialise
 from .rng import below, combine, deal_key
 from .state import DEAL_OVER, EPISODE_OVER
 
 RAISE, TERMINATE, RANDOM = range(3)  # what happens on an illegal card
 FINE, ILLEGAL, NO_SUCH_CARD, FINISHED = range(4)  # what `fault` finds
+
+BLOCK = 32  # lanes whose states fit into the first-level cache
 
 # A game's kernels; bound by `bind_lanes`.
 open_episode: Any = None
@@ -88,8 +90,16 @@ def advance(
     final_scores: Any,
     final_observations: Any,
     scratch: Any,
+    seats: Any,
+    masks: Any,
+    observing: bool,
+    observations: Any,
 ) -> int:
-    """Play one card in every running lane and score; returns the number of lanes that are done.
+    """Play one card in every running lane, score, and look; returns the number of lanes that are done.
+
+    Block by block, while the states are in the processor's cache: play, `look`, and (where `observing`) the
+    observation of the seat to move. Not lane by lane: reading a state in wide words straight after its
+    bytes were written makes the processor wait.
 
     Rewards f32[N, P], done bool[N], illegal bool[N] and the card played int64[N] are written for all lanes; final scores f32[N, P] and
     observations int8[N * D] (of the seat that moved last) for the lanes that are done. A done lane starts a
@@ -97,59 +107,68 @@ def advance(
     """
     finished = 0
     size = len(final_observations) // len(states)
-    for i in range(len(states)):
-        state = states[i]
-        reward[i] = 0.0
-        done[i] = False
-        illegal[i] = False
-        card = np.int64(actions[i])
-        if card == NO_CARD:
-            continue
-        if legals[i] >> card & 1 == 0:
-            illegal[i] = True
-            if on_illegal == RANDOM:
-                key = combine(combine(deal_key(state.seed, state.lane, state.lane_deal), 3), state.plays)
-                card = nth(legals[i], below(key, legals[i], popcount(legals[i])))
-        if illegal[i] and on_illegal == TERMINATE:
-            reward[i, state.seat] = illegal_reward
-            state.phase = EPISODE_OVER
-        else:
-            played[i] = card
-            play(state, card)
-            if state.phase >= DEAL_OVER:
-                rewards(state, kind, reward[i])
-        if state.phase == EPISODE_OVER:
-            done[i] = True
-            finished += 1
-            final_score(state, final_scores[i])
-            scratch[0] = state
-            conceal(scratch[0], state.seat)
-            write(scratch[0], final_observations, i * size)
-            if autoreset:
-                state.lane_deal += 1
-                open_episode(state)
-                draw_deal(state)
-        elif state.phase == DEAL_OVER:
-            next_deal(state)
+    for start in range(0, len(states), BLOCK):
+        end = min(start + BLOCK, len(states))
+        for i in range(start, end):
+            state = states[i]
+            reward[i] = 0.0
+            done[i] = False
+            illegal[i] = False
+            card = np.int64(actions[i])
+            if card == NO_CARD:
+                continue
+            if legals[i] >> card & 1 == 0:
+                illegal[i] = True
+                if on_illegal == RANDOM:
+                    key = combine(combine(deal_key(state.seed, state.lane, state.lane_deal), 3), state.plays)
+                    card = nth(legals[i], below(key, legals[i], popcount(legals[i])))
+            if illegal[i] and on_illegal == TERMINATE:
+                reward[i, state.seat] = illegal_reward
+                state.phase = EPISODE_OVER
+            else:
+                played[i] = card
+                play(state, card)
+                if state.phase >= DEAL_OVER:
+                    rewards(state, kind, reward[i])
+            if state.phase == EPISODE_OVER:
+                done[i] = True
+                finished += 1
+                final_score(state, final_scores[i])
+                write_seen(state, state.seat, scratch, final_observations, i * size)
+                if autoreset:
+                    state.lane_deal += 1
+                    open_episode(state)
+                    draw_deal(state)
+            elif state.phase == DEAL_OVER:
+                next_deal(state)
+            seats[i] = state.seat
+            legals[i] = legal(state)
+            spread(masks, i * DECK, legals[i], DECK)
+        if observing:
+            for i in range(start, end):
+                write_seen(states[i], seats[i], scratch, observations, i * size)
     return finished
+
+
+def write_seen(state: Any, seat: int, scratch: Any, out: Any, at: int) -> int:
+    """Write what a seat sees of a state to out[at:]; `scratch` [1] is overwritten with its view."""
+    scratch[0] = state
+    conceal(scratch[0], seat)
+    return write(scratch[0], out, at)
 
 
 def observe(states: Any, seats: Any, out: Any, scratch: Any) -> None:
     """Observations int8[N * D] of every lane for the given seat."""
     size = len(out) // len(states)
     for i in range(len(states)):
-        scratch[0] = states[i]
-        conceal(scratch[0], seats[i])
-        write(scratch[0], out, i * size)
+        write_seen(states[i], seats[i], scratch, out, i * size)
 
 
 def observe_state(states: Any, seats: Any, out: Any, scratch: Any) -> None:
     """Full states int8[N * F], relative to the given seat: its observation, then what it can't see."""
     size = len(out) // len(states)
     for i in range(len(states)):
-        scratch[0] = states[i]
-        conceal(scratch[0], seats[i])
-        write_hidden(states[i], np.int64(seats[i]), out, write(scratch[0], out, i * size))
+        write_hidden(states[i], np.int64(seats[i]), out, write_seen(states[i], seats[i], scratch, out, i * size))
 
 
 def view(states: Any, seats: Any, out: Any) -> None:
@@ -227,6 +246,7 @@ class Lanes:
 def bind_lanes(name: str, rules: Any, encoding: Any, deck: int) -> Lanes:
     """The loops with the kernels of the module `rules` and of `encoding`."""
     names = "open_episode draw_deal begin_deal next_deal legal play conceal rewards final_score".split()
-    kernels = {kernel: getattr(rules, kernel) for kernel in names}
+    kernels = {each: getattr(rules, each) for each in names}
     kernels |= {"write": encoding.write, "write_hidden": encoding.write_hidden, "DECK": deck}
+    kernels["write_seen"] = kernel(specialise(write_seen, name, **kernels))
     return Lanes(**{template.__name__: bind(template, name, **kernels) for template in TEMPLATES})
