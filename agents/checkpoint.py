@@ -91,7 +91,8 @@ def load_network(path: str | Path, game: Game) -> tuple[ActorCritic, dict[str, A
         raise CheckpointError(f"{path} is a checkpoint of {about['game']}, not of {game.name}")
     if about["encoding"] != game.encoding.version:
         raise CheckpointError(
-            f"{path} was trained on encoding {about['encoding']} of {game.name}; this version has {game.encoding.version}"
+            f"{path} was trained on encoding {about['encoding']} of {game.name}, "
+            f"but this version has {game.encoding.version}"
         )
     network = ActorCritic(get_game(game), about["players"], about["hidden"], about["ignore"])
     weights = {name[6:]: tensor for name, tensor in tensors.items() if name.startswith("model.")}

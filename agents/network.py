@@ -5,6 +5,7 @@ Needs the extra `train` (torch, safetensors).
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,7 +47,13 @@ class ActorCritic(nn.Module):
         ignore: Slices of the observation that are not read (constant under the rules trained on).
     """
 
-    def __init__(self, game: Game, players: int, hidden: Sequence[int] = (256, 256), ignore: Sequence[str] = ()) -> None:
+    inputs: Tensor  # columns of the observation that are read
+    secrets: Tensor  # columns of the full state beyond it that are read
+    scale: Tensor  # one over the largest value of each input
+
+    def __init__(
+        self, game: Game, players: int, hidden: Sequence[int] = (256, 256), ignore: Sequence[str] = ()
+    ) -> None:
         super().__init__()
         encoding = game.encoding
         layout = encoding.layout(players)
@@ -88,7 +95,7 @@ class ActorCritic(nn.Module):
 def _layers(sizes: Sequence[int], last_gain: float) -> nn.Sequential:
     """ReLU and linear layers alternating, beginning with a ReLU."""
     parts: list[nn.Module] = []
-    for number, (width, out) in enumerate(zip(sizes, sizes[1:], strict=False)):
+    for number, (width, out) in enumerate(itertools.pairwise(sizes)):
         layer = nn.Linear(width, out)
         _initialise(layer, last_gain if number == len(sizes) - 2 else 2**0.5)
         parts += [nn.ReLU(), layer]
@@ -118,7 +125,8 @@ class NetworkAgent:
     def act(self, views: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """Cards int64[N] for views [N]."""
         if len(views) and int(views["players"][0]) != self.players:
-            raise OptionError(f"agent {self.name!r} was trained for {self.players} players, not {int(views['players'][0])}")
+            players = int(views["players"][0])
+            raise OptionError(f"agent {self.name!r} was trained for {self.players} players, not {players}")
         log_p = self.log_probabilities(views)
         if self.sample:
             log_p = log_p + gumbel(keys, views["plays"], self.game.deck.size)

@@ -6,7 +6,7 @@ All rewards between two turns of the learner belong to its last card.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -68,7 +68,7 @@ class Seats:
         found = [load_agent(agent, game=self.game.name) if isinstance(agent, str) else agent for agent in given]
         for agent in found:
             if not hasattr(agent, "act"):
-                raise OptionError(f"opponent {agent!r} is no agent. Valid: a name for load_agent, or an object with act()")
+                raise OptionError(f"opponent {agent!r} is no agent. Valid: a name, or an object with act()")
         return found
 
     def start(self, seed: int | None, given: Mapping[str, Any] | None = None) -> None:
@@ -141,7 +141,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, np.int64]):
     An illegal card ends the episode (`illegal="terminate"`) unless another option is given.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"], "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
 
     def __init__(
         self,
@@ -215,7 +215,7 @@ class SeatVectorEnv(VectorEnv):
     `info` has `final_obs` and `final_info`. `info["action_mask"]` int8[N, A] comes with every step.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
+    metadata: dict[str, Any] = {"render_modes": [], "autoreset_mode": AutoresetMode.SAME_STEP}
 
     def __init__(
         self,
@@ -249,7 +249,7 @@ class SeatVectorEnv(VectorEnv):
             OptionError: any `options`; deals given by hand are for single environments and `make_batch`.
         """
         if options:
-            raise OptionError(f"reset options {dict(options)!r} are not taken by many lanes. Valid: make_batch(deals=...)")
+            raise OptionError(f"reset options {dict(options)!r} are for one lane. Valid: make_batch(deals=...)")
         super().reset(seed=seed)
         first = seed is not None or self._seats.batch is None
         self._seats.start(int(self.np_random.integers(1 << 48)) if first else None)

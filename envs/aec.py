@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -28,7 +28,7 @@ class RawEnv(AECEnv):
     is not to move. What a seat can't know is in no observation. `state()` is the full state, int8[F].
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
+    metadata: dict[str, Any] = {
         "render_modes": list(RENDER_MODES),
         "is_parallelizable": False,
         "render_fps": 1,
@@ -177,8 +177,9 @@ class RawEnv(AECEnv):
     def _card(self, action: Any) -> int:
         """The card of an action, refused before anything changes."""
         batch = self.batch
-        if isinstance(action, bool | np.bool_) or not isinstance(action, int | np.integer):
-            if not (isinstance(action, np.ndarray) and action.ndim == 0 and action.dtype.kind in "iu"):
+        if isinstance(action, bool) or not isinstance(action, int):
+            number = np.asarray(action)
+            if number.ndim or number.dtype.kind not in "iu":
                 raise TypeError(f"action {action!r} is no whole number. Valid: a card, 0 to {batch.actions - 1}")
         card = int(action)
         if not 0 <= card < batch.actions:
@@ -214,7 +215,9 @@ class RawEnv(AECEnv):
         return self.metadata["name"]
 
 
-def make_env(game: Game, *, raw: bool, preset: str | None, render_mode: str | None, terms: Terms, **options: Any) -> Any:
+def make_env(
+    game: Game, *, raw: bool, preset: str | None, render_mode: str | None, terms: Terms, **options: Any
+) -> Any:
     """A `RawEnv`, under PettingZoo's OrderEnforcingWrapper unless `raw`."""
     env = RawEnv(game, game.options(preset, **options), terms, render_mode)
     return env if raw else OrderEnforcingWrapper(env)

@@ -57,8 +57,8 @@ class Terms:
             raise OptionError(unknown("reward", self.reward, REWARDS))
         if self.illegal not in list(ILLEGAL_MODES):
             raise OptionError(unknown("illegal", self.illegal, ILLEGAL_MODES))
-        price = self.illegal_reward
-        if price is not None and (isinstance(price, bool) or not isinstance(price, int | float) or not math.isfinite(price)):
+        price = 0 if self.illegal_reward is None else self.illegal_reward
+        if isinstance(price, bool) or not isinstance(price, int | float) or not math.isfinite(price):
             raise OptionError(f"illegal_reward={price!r} is not valid. Valid: a number, or None for the default")
 
     def price(self, game: Game, options: Any) -> float:
@@ -240,7 +240,8 @@ class Batch:
             whole = picked.dtype.kind in "iu" or not picked.size
             valid = whole and bool(((picked >= 0) & (picked < self.lanes)).all())
         if not valid:
-            raise ValueError(f"lanes={lanes!r} is not valid. Valid: numbers from 0 to {self.lanes - 1}, or bool[{self.lanes}]")
+            valid_lanes = f"numbers from 0 to {self.lanes - 1}, or bool[{self.lanes}]"
+            raise ValueError(f"lanes={lanes!r} is not valid. Valid: {valid_lanes}")
         which[picked if picked.size else []] = True
         return which
 
@@ -267,7 +268,7 @@ def _seed(seed: Any) -> int:
 def _fault_error(batch: Batch, lane: int, why: int, card: int) -> ValueError:
     deck = batch.game.deck
     if why == FINISHED:
-        return ValueError(f"lane {lane} is done: its mask is empty, reset([{lane}]) starts it anew (action {card} given)")
+        return ValueError(f"lane {lane} is done and takes no card, reset([{lane}]) starts it anew ({card} given)")
     if why == NO_SUCH_CARD:
         return ValueError(f"action {card} of lane {lane} is no card. Valid: 0 to {batch.actions - 1}")
     valid = ", ".join(deck.names(int(batch.legal[lane])))

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+from numba import extending, types
 
 from .jit import kernel
 
+intrinsic: Any = extending.intrinsic  # its own type hides the arguments
 I8, I32, I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+
 
 @intrinsic
 def popcount(typingctx: Any, cards: Any) -> Any:
@@ -26,7 +27,8 @@ def popcount(typingctx: Any, cards: Any) -> Any:
 @intrinsic
 def lowest(typingctx: Any, cards: Any) -> Any:
     """The card with the lowest number in a set that is not empty."""
-    return types.int64(types.int64), lambda ctx, builder, sig, args: builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+    zero_is_fine = ir.Constant(ir.IntType(1), 0)
+    return types.int64(types.int64), lambda ctx, builder, sig, args: builder.cttz(args[0], zero_is_fine)
 
 
 @intrinsic

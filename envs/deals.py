@@ -64,7 +64,7 @@ def _direction(direction: Any, options: Any) -> int:
         valid = [options.passing]
     named = {name: offsets[name] for name in valid}
     found = named.get(direction) if isinstance(direction, str) else direction
-    if isinstance(found, bool) or found not in list(named.values()):
+    if found is None or isinstance(found, bool) or found not in list(named.values()):
         raise DealError(
             f"direction={direction!r} is not possible with players={players}, passing={options.passing!r}. "
             f"Valid: {', '.join(f'{name} ({offset})' for name, offset in named.items())}"

@@ -95,7 +95,8 @@ class Options:
         allowed = PASSING_FOR[self.players]
         if self.passing not in allowed:
             raise OptionError(
-                f"option passing={self.passing!r} is not possible with players={self.players}. Valid: {', '.join(allowed)}"
+                f"option passing={self.passing!r} is not possible with players={self.players}. "
+                f"Valid: {', '.join(allowed)}"
             )
 
 

@@ -53,7 +53,8 @@ def pieces(players: int) -> list[Piece]:
         ]
     if players == 3:
         found += [Piece("kitty", CARDS, "the kitty, where the observer has won it")]
-    return found + [
+    return [
+        *found,
         Piece("when", CARDS, "when each card was played: 1 for the first of the deal, 0 not yet", CARDS),
         Piece("hearts_taken", 4 * HEARTS_IN_SUIT, "hearts taken, 2 to ace, by seat (the kitty where known)"),
         Piece("voids", 16, "suits (C D H S) that a seat has shown not to hold, by seat"),

@@ -10,8 +10,10 @@ from typing import Any
 
 import numba
 
-kernel = numba.njit(error_model="numpy")
-"""Decorator of a small kernel that other kernels call: compiled into its callers, never cached by itself."""
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a small kernel that other kernels call: it is cached with its callers, never by itself."""
+    return numba.njit(error_model="numpy")(function)
 
 
 def entry(function: Callable[..., Any]) -> Any:
@@ -29,9 +31,7 @@ def entry(function: Callable[..., Any]) -> Any:
 
 def specialise(template: Callable[..., Any], name: str, **kernels: Any) -> Callable[..., Any]:
     """`template` with the global names in `kernels` replaced by one game's, and the game's `name` in its own."""
-    function = types.FunctionType(
-        template.__code__, {**template.__globals__, **kernels}, f"{template.__name__}_{name}"
-    )
+    function = types.FunctionType(template.__code__, {**template.__globals__, **kernels}, f"{template.__name__}_{name}")
     function.__qualname__ = function.__name__
     function.__module__ = template.__module__
     return function

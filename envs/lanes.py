@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .bits import bit, nth, popcount, spread
+from .bits import nth, popcount, spread
 from .cards import NO_CARD
 from .jit import bind, kernel, specialise
 from .rng import below, combine, deal_key
@@ -101,7 +101,8 @@ def advance(
     observation of the seat to move. Not lane by lane: reading a state in wide words straight after its
     bytes were written makes the processor wait.
 
-    Rewards f32[N, P], done bool[N], illegal bool[N] and the card played int64[N] are written for all lanes; final scores f32[N, P] and
+    Rewards f32[N, P], done and illegal bool[N] and the card played int64[N] are written for all lanes; final scores
+    f32[N, P] and
     observations int8[N * D] (of the seat that moved last) for the lanes that are done. A done lane starts a
     new episode where `autoreset`.
     """
@@ -168,7 +169,8 @@ def observe_state(states: Any, seats: Any, out: Any, scratch: Any) -> None:
     """Full states int8[N * F], relative to the given seat: its observation, then what it can't see."""
     size = len(out) // len(states)
     for i in range(len(states)):
-        write_hidden(states[i], np.int64(seats[i]), out, write_seen(states[i], seats[i], scratch, out, i * size))
+        at = write_seen(states[i], seats[i], scratch, out, i * size)
+        write_hidden(states[i], np.int64(seats[i]), out, at)
 
 
 def view(states: Any, seats: Any, out: Any) -> None:
@@ -245,7 +247,8 @@ class Lanes:
 
 def bind_lanes(name: str, rules: Any, encoding: Any, deck: int) -> Lanes:
     """The loops with the kernels of the module `rules` and of `encoding`."""
-    names = "open_episode draw_deal begin_deal next_deal legal play conceal rewards final_score".split()
+    names = ["open_episode", "draw_deal", "begin_deal", "next_deal"]
+    names += ["legal", "play", "conceal", "rewards", "final_score"]
     kernels = {each: getattr(rules, each) for each in names}
     kernels |= {"write": encoding.write, "write_hidden": encoding.write_hidden, "DECK": deck}
     kernels["write_seen"] = kernel(specialise(write_seen, name, **kernels))

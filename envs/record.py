@@ -50,7 +50,8 @@ def replay(record: Mapping[str, Any]) -> Iterator[Batch]:
     """
     missing = [name for name in FIELDS if name not in record]
     if missing or record["version"] != VERSION:
-        raise ValueError(f"no game record of version {VERSION}: {'lacks ' + ', '.join(missing) if missing else 'version'}")
+        why = f"lacks {', '.join(missing)}" if missing else f"version {record['version']!r}"
+        raise ValueError(f"no game record of version {VERSION}: {why}")
     game = get_game(record["game"])
     options = game.options(**record["options"])
     start = game.new_states(options, np.uint64(record["seed"]), np.zeros(1, np.uint64), [record["lane_deal"]])

@@ -43,7 +43,8 @@ def _seat_line(game: Game, state: Any, seat: int) -> str:
     marks = "D" if seat == state["dealer"] else " "
     marks += ">" if seat == state["seat"] and int(state["phase"]) < 2 else " "
     card = game.deck.name(int(state["trick"][seat]), symbols=True)
-    line = f"{marks} player_{seat}  {card:>4}{'*' if seat == state['winner'] else ' '}  tricks {int(state['tricks'][seat]):2d}"
+    best = "*" if seat == state["winner"] else " "
+    line = f"{marks} player_{seat}  {card:>4}{best}  tricks {int(state['tricks'][seat]):2d}"
     if "taken" in state.dtype.names:
         line += "  taken " + (" ".join(game.deck.names(int(state["taken"][seat]), symbols=True)) or "-")
     if int(state["observer"]) in (NO_OBSERVER, seat):
@@ -60,4 +61,3 @@ def hand_text(game: Game, cards: int) -> str:
         if held:
             suits.append(SYMBOLS[suit] + " ".join(held))
     return "  ".join(suits)
-

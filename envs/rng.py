@@ -51,7 +51,8 @@ def _agent_keys(seed: Any, deals: Any, seats: Any, agents: Any, out: Any) -> Non
 
 def agent_keys(seed: int, deal: Any, seat: Any, agent: Any) -> np.ndarray:
     """Keys uint64[N] of agents' own draws; deal, seat and agent are integers or integer arrays [N]."""
-    deals, seats, agents = np.broadcast_arrays(*(np.atleast_1d(np.asarray(x)).astype(np.uint64) for x in (deal, seat, agent)))
+    parts = [np.atleast_1d(np.asarray(x)).astype(np.uint64) for x in (deal, seat, agent)]
+    deals, seats, agents = (np.ascontiguousarray(part) for part in np.broadcast_arrays(*parts))
     out = np.empty(deals.shape, np.uint64)
-    _agent_keys(np.uint64(seed), np.ascontiguousarray(deals), np.ascontiguousarray(seats), np.ascontiguousarray(agents), out)
+    _agent_keys(np.uint64(seed), deals, seats, agents, out)
     return out

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from stich.envs import OptionError, herzeln_v0, viersche_v0
+from stich.envs import OptionError, herzeln_v0, make_batch, viersche_v0
 from stich.envs.aec import RawEnv
 from stich.envs.batch import Batch
 from stich.envs.cards import NO_CARD
@@ -23,6 +23,7 @@ MODULES = {"herzeln": herzeln_v0, "viersche": viersche_v0}
 NUMBERS = (1, 2, 3, 4, 26, 71, 99, 100, 140)
 """Values tried for options that are whole numbers; an option refuses those it does not take."""
 
+VIEW_LANES = 8
 Options = dict[str, Any]
 
 
@@ -135,3 +136,18 @@ def views_for(game: Game, states: np.ndarray, seat: int) -> np.ndarray:
     out = np.zeros(len(states), game.state)
     game.lanes.view(states, seats_of(states, seat), out)
     return out
+
+
+def observed(game: Game, states: np.ndarray, seat: int) -> np.ndarray:
+    """Observations as the faces make them, from states."""
+    out = np.zeros((len(states), game.encoding.size(int(states["players"][0]))), np.int8)
+    game.lanes.observe(states, seats_of(states, seat), out.reshape(-1), np.zeros(1, game.state))
+    return out
+
+
+def batches(game: str, number: int, seed: int = 0) -> Iterator[tuple[Batch, random.Random]]:
+    """Batches under random options, each with its own generator."""
+    for place in range(number):
+        rng = random.Random(f"{game} {seed} {place}")
+        batch = make_batch(game, VIEW_LANES, seed=place, **random_options(GAMES[game], rng))
+        yield batch, rng

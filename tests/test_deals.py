@@ -295,7 +295,7 @@ def test_wrong_deal_of_a_lane_is_named(game: str) -> None:
     with pytest.raises(DealError, match=r"lane 1: dealer=7"):
         make_batch(game, 3, deals={"dealer": [0, 7, 0]})
     for wrong in ([{}], {"dealer": [1, 2]}, {"dealer": 1}, {"scores": {"rungs": [[4, 4]]}}):
-        with pytest.raises(DealError, match="3|lanes"):
+        with pytest.raises(DealError, match=r"3|lanes"):
             make_batch(game, 3, deals=wrong)
 
 

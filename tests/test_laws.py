@@ -290,7 +290,7 @@ def test_spellings(game: str, text: str, name: str) -> None:
 )
 def test_no_such_card(game: str, text: Any) -> None:
     deck = GAMES[game].deck
-    with pytest.raises(ValueError, match="no such card: .*C D H S"):
+    with pytest.raises(ValueError, match=r"no such card: .*C D H S"):
         deck.parse(text)
 
 

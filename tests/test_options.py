@@ -191,8 +191,7 @@ def test_every_option_has_its_own_rule_bits(game: str) -> None:
             if (
                 field.name == "players"
                 or value == field.default
-                or (isinstance(value, int)
-                and not isinstance(value, bool))
+                or (isinstance(value, int) and not isinstance(value, bool))
             ):
                 continue
             fitting = {"three_players": {"players": 3}, "two_players": {"players": 2}}.get(field.name, {})

@@ -6,6 +6,7 @@ Absolute figures depend on the machine and on what else it does; the ratios are 
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -114,22 +115,22 @@ def openspiel_rollouts() -> Callable[[], int]:
 
 
 def openspiel_loop() -> Callable[[], int]:
-    """OpenSpiel's Python loop of `hearts` with its fast observer at every decision."""
+    """OpenSpiel's Python loop of `hearts`, deal and random cards, with its fast observer at every decision."""
     import pyspiel
     from open_spiel.python.observation import make_observation
 
     game = pyspiel.load_game("hearts", {"pass_cards": False})
     tensor = make_observation(game, pyspiel.IIGObservationType(perfect_recall=True))
-    dealt = _openspiel_dealt(np.random.default_rng(0))
+    assert tensor is not None
 
     def work() -> int:
         done = 0
-        state = dealt.clone()
+        state = game.new_initial_state()
         while not state.is_terminal():
-            tensor.set_from(state, state.current_player())
-            legal = state.legal_actions()
-            state.apply_action(legal[done % len(legal)])
-            done += 1
+            if not state.is_chance_node():
+                tensor.set_from(state, state.current_player())
+                done += 1
+            state.apply_action(random.choice(state.legal_actions()))
         return done
 
     return work
@@ -147,7 +148,8 @@ def _openspiel_dealt(rng: np.random.Generator) -> Any:
 def in_new_process(code: str, cache: str | None = None) -> float:
     """Seconds that a new Python needs for `code`, which prints them."""
     environment = {**os.environ, **({"NUMBA_CACHE_DIR": cache} if cache else {})}
-    result = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, env=environment)
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    result = subprocess.run(command, capture_output=True, text=True, env=environment)
     if result.returncode:
         raise RuntimeError(result.stderr.strip().splitlines()[-1])
     return float(result.stdout.split()[-1])

@@ -22,7 +22,7 @@ from .seeds import TEST, seed_of
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 console = Console()
 
-Words = Annotated[list[str] | None, typer.Argument(help="key=value: config keys or rule options, such as preset=hearts")]
+Words = Annotated[list[str] | None, typer.Argument(help="key=value: config keys or rule options, as preset=hearts")]
 GameName = Annotated[str, typer.Option("--game", help="herzeln or viersche")]
 
 

@@ -81,7 +81,7 @@ class TrainConfig:
             if getattr(self, name) < 1:
                 raise OptionError(f"config key {name}={getattr(self, name)} is not valid. Valid: 1 or more")
         if not self.hidden or min(self.hidden) < 1:
-            raise OptionError(f"config key hidden={list(self.hidden)} is not valid. Valid: a list of positive whole numbers")
+            raise OptionError(f"config key hidden={list(self.hidden)} is not valid. Valid: positive whole numbers")
         self.rules()
 
     def rules(self) -> Any:
@@ -148,7 +148,7 @@ def train_config(values: Mapping[str, Any], words: Sequence[str] = ()) -> TrainC
     merged = dict(values)
     given = overrides(words)
     game = get_game(given.get("game", merged.get("game", "herzeln")))
-    rules = {name for name in game.options_class.__dataclass_fields__}
+    rules = set(game.options_class.__dataclass_fields__)
     options = dict(merged.get("options") or {})
     for key, value in given.items():
         if key in rules:

@@ -36,7 +36,8 @@ def labels(names: Sequence[str]) -> list[str]:
     >>> labels(["rules", "duck", "rules"])
     ['rules', 'duck', 'rules#2']
     """
-    return [name if names[:at].count(name) == 0 else f"{name}#{names[:at].count(name) + 1}" for at, name in enumerate(names)]
+    earlier = [list(names[:at]).count(name) for at, name in enumerate(names)]
+    return [f"{name}#{count + 1}" if count else name for name, count in zip(names, earlier, strict=True)]
 
 
 def evaluate(

@@ -36,7 +36,8 @@ def make_design(game: Game, players: int, agents: int) -> Design:
     if agents == players:
         return Design("table", np.array(sorted(set(itertools.permutations(range(agents))))))
     if agents == 2:
-        rows = [row for row in itertools.product((0, 1), repeat=players) if players // 2 <= sum(row) <= (players + 1) // 2]
+        even = range(players // 2, (players + 1) // 2 + 1)  # seats of the second agent
+        rows = [row for row in itertools.product((0, 1), repeat=players) if sum(row) in even]
         return Design("head-to-head", np.array(rows))
     raise ValueError(f"{agents} agents make no table of {players}. Valid: 2 (head-to-head) or {players}")
 
@@ -45,7 +46,7 @@ def distinct(seatings: np.ndarray, names: Sequence[str]) -> np.ndarray:
     """The seatings that differ when agents of one name are the same."""
     seen: dict[tuple[str, ...], int] = {}
     for number, row in enumerate(seatings):
-        seen.setdefault(tuple(names[agent] for agent in row), number)
+        seen.setdefault(tuple(str(names[agent]) for agent in row), number)
     return seatings[sorted(seen.values())]
 
 

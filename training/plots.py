@@ -14,7 +14,7 @@ def learning_curve(history: Sequence[dict[str, float]], config: Any, path: Path)
     """Payoff against each baseline over the cards played, with 95 % intervals, as a PNG."""
     if not history:
         return
-    import matplotlib  # noqa: PLC0415 (slow to import)
+    import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt

@@ -95,9 +95,7 @@ class Collector:
         return end
 
 
-def draw(
-    network: ActorCritic, state: Tensor, mask: Tensor, generator: torch.Generator, device: torch.device
-) -> Tensor:
+def draw(network: ActorCritic, state: Tensor, mask: Tensor, generator: torch.Generator, device: torch.device) -> Tensor:
     """Cards int64[N] drawn from the policy by the Gumbel-max rule."""
     with torch.inference_mode():
         logits = network.logits(state[:, : network.observation_size].to(device)).cpu()
@@ -163,7 +161,5 @@ def advantages(rollout: Rollout, value: np.ndarray, gamma: float, trace: float) 
     """
     out = np.empty(len(value), np.float32)
     complete = np.empty(len(value), bool)
-    _advantages(
-        rollout.index, rollout.seat, rollout.reward, rollout.done, value, gamma, trace, out, complete
-    )
+    _advantages(rollout.index, rollout.seat, rollout.reward, rollout.done, value, gamma, trace, out, complete)
     return out, complete
