@@ -11,8 +11,8 @@ How it plays:
 - Against another's moon it values a cheap penalty trick, gives hearts to anybody but the shooter and keeps
   the top heart.
 
-The weights are points. They were fitted to playouts: what each legal card instead of the chosen one brought,
-averaged over some 30,000 decisions, was regressed on the terms below.
+The weights are points, fitted to playouts: what each legal card brought instead of the chosen one, over some
+30,000 decisions, regressed on the terms below, then tried in matches.
 """
 
 from __future__ import annotations
@@ -33,8 +33,7 @@ MISS = np.array([[1.0] * (RANKS + 1)] + [[((k - 1) / k) ** m for m in range(RANK
 """MISS[k, m]: the chance that one of k players who share m cards of a suit evenly has none of them."""
 
 # Danger in the hand.
-TRICK = 0.9  # an unwanted trick in a side suit costs that much, in hearts the next,
-HEART_TRICK = 3.0
+TRICK, HEART_TRICK = 0.9, 3.0  # an unwanted trick in a side suit costs that much, in hearts that,
 QUEEN_THREAT = 1.5  # and more while somebody may throw the queen on it
 CAUGHT = 0.5  # chance that the bare king or ace of spades catches the queen
 BARE_QUEEN = 0.65  # chance that the bare queen of spades takes a trick
@@ -336,8 +335,7 @@ def losers(own: int, out: int, sharers: int) -> int:
     while own and led < longest:
         rank = highest(own)
         own &= ~bit(rank)
-        if popcount(out >> rank) > lost:
-            lost += 1
+        lost += 1 if popcount(out >> rank) > lost else 0
         led += 1
     return lost
 
@@ -345,14 +343,11 @@ def losers(own: int, out: int, sharers: int) -> int:
 @kernel
 def moon_losers(view: Any, own: int, out: int) -> tuple[int, int]:
     """Losers among the hearts, and those in the other suits."""
-    hearts, others = 0, 0
+    lost = 0
     for suit in range(4):
-        lost = losers(of_suit(own, suit), of_suit(out, suit), holders(view, suit))
-        if suit == HEARTS:
-            hearts = lost
-        else:
-            others += lost
-    return hearts, others
+        lost += losers(of_suit(own, suit), of_suit(out, suit), holders(view, suit))
+    hearts = losers(of_suit(own, HEARTS), of_suit(out, HEARTS), holders(view, HEARTS))
+    return hearts, lost - hearts
 
 
 @kernel
@@ -440,8 +435,7 @@ def moon_defence(view: Any, card: int, out: int, threat: float, shooter: int) ->
         return -threat * chance * (1.0 if penalties else min(1.0, later))
     if penalties and view.winner != shooter:
         return -threat
-    top = card // RANKS == HEARTS and of_suit(out, HEARTS) >> card % RANKS == 0
-    return threat * STOPPER if top else 0.0
+    return threat * STOPPER if card // RANKS == HEARTS and of_suit(out, HEARTS) >> card % RANKS == 0 else 0.0
 
 
 @kernel

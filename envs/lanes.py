@@ -101,10 +101,9 @@ def advance(
     observation of the seat to move. Not lane by lane: reading a state in wide words straight after its
     bytes were written makes the processor wait.
 
-    Rewards f32[N, P], done and illegal bool[N] and the card played int64[N] are written for all lanes; final scores
-    f32[N, P] and
-    observations int8[N * D] (of the seat that moved last) for the lanes that are done. A done lane starts a
-    new episode where `autoreset`.
+    Rewards f32[N, P], done and illegal bool[N] and the card played int64[N] are written for all lanes; final
+    scores f32[N, P] and observations int8[N * D] (of the seat that moved last) for the lanes that are done. A
+    done lane starts a new episode where `autoreset`.
     """
     finished = 0
     size = len(final_observations) // len(states)

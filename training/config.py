@@ -26,6 +26,8 @@ class TrainConfig:
         options: Rule options on top of the preset, `players` and `episode` among them.
         seed: Seed of the deals, the weights and the sampled cards.
         decisions: Cards played in self-play until the run is over (forced ones included).
+        teacher: An agent whose cards are imitated first: it names its card wherever the learner has to choose one.
+        imitate: Cards of the learner's own play that are learned from in that way, the first of `decisions`.
         lanes: Games played side by side.
         steps: Cards played in each lane between two updates; whole deals lose no decision.
         hidden: Widths of the hidden layers.
@@ -54,16 +56,18 @@ class TrainConfig:
     options: dict[str, Any] = field(default_factory=lambda: {"episode": "deal"})
     seed: int = 0
     decisions: int = 5_000_000
-    lanes: int = 1024
+    teacher: str | None = None
+    imitate: int = 0
+    lanes: int = 512
     steps: int = 52
     hidden: tuple[int, ...] = (256, 256)
     ignore: tuple[str, ...] = ()
-    learning_rate: float = 1e-3
+    learning_rate: float = 7e-4
     final_learning_rate: float = 1e-4
     entropy: float = 0.03
     final_entropy: float = 0.01
     epochs: int = 2
-    minibatch: int = 4096
+    minibatch: int = 1024
     clip: float = 0.2
     gamma: float = 1.0
     trace: float = 0.95
@@ -82,6 +86,8 @@ class TrainConfig:
                 raise OptionError(f"config key {name}={getattr(self, name)} is not valid. Valid: 1 or more")
         if not self.hidden or min(self.hidden) < 1:
             raise OptionError(f"config key hidden={list(self.hidden)} is not valid. Valid: positive whole numbers")
+        if self.imitate and not self.teacher:
+            raise OptionError(f"config key imitate={self.imitate} needs a teacher, such as teacher: rules")
         self.rules()
 
     def rules(self) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..agents import load_agent
 from ..agents.checkpoint import network_about
 from ..agents.network import ActorCritic, NetworkAgent, masked_log_softmax
 from ..envs.batch import Batch, Terms
@@ -55,6 +56,7 @@ class Trainer:
         seed = seed_of(TRAIN, config.seed)
         self.batch = Batch(self.game, self.rules, Terms("payoff"), seed, numbers, np.zeros(config.lanes, np.int64))
         self.collector = Collector(self.batch, config.steps, self.device)
+        self.teacher = load_agent(config.teacher, game=config.game) if config.teacher else None
         self.updates = 0
         self.history: list[dict[str, float]] = []
 
@@ -62,6 +64,11 @@ class Trainer:
     def decisions(self) -> int:
         """Cards played so far."""
         return self.updates * self.config.lanes * self.config.steps
+
+    @property
+    def imitating(self) -> bool:
+        """Whether the next update learns a teacher's cards rather than from rewards."""
+        return self.teacher is not None and self.decisions < self.config.imitate
 
     @property
     def finished(self) -> bool:
@@ -77,8 +84,8 @@ class Trainer:
         config = self.config
         for group in self.optimizer.param_groups:
             group["lr"] = self.scheduled(config.learning_rate, config.final_learning_rate)
-        entropy_weight = self.scheduled(config.entropy, config.final_entropy)
-        rollout = self.collector.collect(self.network, self.generator)
+        entropy_weight = 0.0 if self.imitating else self.scheduled(config.entropy, config.final_entropy)
+        rollout = self.collector.collect(self.network, self.generator, self.teacher if self.imitating else None)
         losses = self.learn(rollout, entropy_weight)
         self.updates += 1
         return losses
@@ -98,7 +105,7 @@ class Trainer:
             if epoch:
                 order = torch.randperm(len(rollout.action), generator=self.generator)
             for rows in order.split(config.minibatch):
-                batch = [x[rows].to(self.device) for x in (rollout.state, rollout.mask, rollout.action)]
+                batch = [x[rows].to(self.device) for x in (rollout.state, rollout.mask, rollout.action, rollout.label)]
                 old = [x[rows].to(self.device) for x in (old_log_p, normal, target, weight)]
                 loss, ratio = self.loss(losses, batch, old, entropy_weight)
                 if not parts:
@@ -127,15 +134,21 @@ class Trainer:
         return log_p, value
 
     def loss(self, losses: Losses, batch: Any, old: Any, entropy_weight: float) -> tuple[Tensor, Tensor]:
-        """PPO's clipped surrogate, the critic's squared error and the entropy bonus of a minibatch."""
-        (state, mask, action), (old_log_p, advantage, target, weight) = batch, old
+        """PPO's clipped surrogate, the critic's squared error and the entropy bonus of a minibatch.
+
+        While a teacher is imitated, the log-probability of its card stands in for the surrogate.
+        """
+        (state, mask, action, label), (old_log_p, advantage, target, weight) = batch, old
         share = weight.float() / weight.sum().clamp(min=1)
         logits, value = self.network(state)
         log_p = masked_log_softmax(logits, mask)
         chosen = log_p.gather(1, action[:, None])[:, 0]
         ratio = (chosen - old_log_p).exp()
         clipped = ratio.clamp(1 - self.config.clip, 1 + self.config.clip)
-        policy = -(torch.minimum(ratio * advantage, clipped * advantage) * share).sum()
+        gain = torch.minimum(ratio * advantage, clipped * advantage)
+        if self.imitating:
+            gain = log_p.gather(1, label[:, None])[:, 0]
+        policy = -(gain * share).sum()
         error = ((value - target) ** 2 * share).sum()
         entropy = -((log_p.exp() * log_p).masked_fill(~mask, 0.0).sum(1) * share).sum()
         with torch.no_grad():

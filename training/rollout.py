@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..agents.base import Agent
 from ..agents.network import ActorCritic, masked_log_softmax
 from ..envs.batch import Batch
 from ..envs.bits import lowest
@@ -29,6 +30,7 @@ class Rollout:
         state: int8[K, F], full states relative to the decider; the first D entries are its observation.
         mask: bool[K, A], legal cards.
         action: int64[K], cards chosen.
+        label: int64[K], the cards a teacher would choose; the chosen ones where there is none.
         index: int32[T, N], number of the decision taken there; NO_DECISION for a forced card.
         seat: int8[T, N], who moved.
         reward: f32[T, N, P], paid after that card.
@@ -38,6 +40,7 @@ class Rollout:
     state: Tensor
     mask: Tensor
     action: Tensor
+    label: Tensor
     index: np.ndarray
     seat: np.ndarray
     reward: np.ndarray
@@ -53,28 +56,32 @@ class Collector:
         self._state = torch.empty((steps * n, size), dtype=torch.int8)
         self._mask = torch.empty((steps * n, batch.actions), dtype=torch.bool)
         self._action = torch.empty(steps * n, dtype=torch.int64)
+        self._label = torch.empty(steps * n, dtype=torch.int64)
         self._index = np.empty((steps, n), np.int32)
         self._seat = np.empty((steps, n), np.int8)
         self._reward = np.empty((steps, n, batch.players), np.float32)
         self._done = np.empty((steps, n), bool)
         self._forced = np.empty(n, np.int64)
 
-    def collect(self, network: ActorCritic, generator: torch.Generator) -> Rollout:
+    def collect(self, network: ActorCritic, generator: torch.Generator, teacher: Agent | None = None) -> Rollout:
         """Play `steps` cards in every lane; the storage is overwritten by the next call."""
         count = 0
         for step in range(self.steps):
-            count = self._step(network, generator, step, count)
+            count = self._step(network, generator, teacher, step, count)
         return Rollout(
             self._state[:count],
             self._mask[:count],
             self._action[:count],
+            self._label[:count],
             self._index,
             self._seat,
             self._reward,
             self._done,
         )
 
-    def _step(self, network: ActorCritic, generator: torch.Generator, step: int, count: int) -> int:
+    def _step(
+        self, network: ActorCritic, generator: torch.Generator, teacher: Agent | None, step: int, count: int
+    ) -> int:
         """One card in every lane; returns the number of decisions so far."""
         batch = self.batch
         only_card(batch.legal, self._forced)
@@ -86,6 +93,9 @@ class Collector:
             mask = torch.from_numpy(batch.action_mask[lanes]).bool()
             action = draw(network, state, mask, generator, self.device)
             self._state[count:end], self._mask[count:end], self._action[count:end] = state, mask, action
+            self._label[count:end] = action
+            if teacher is not None:
+                self._label[count:end] = torch.from_numpy(teacher.act(batch.views[lanes], batch.keys()[lanes]))
             cards[lanes] = action.numpy()
         self._index[step] = NO_DECISION
         self._index[step, lanes] = np.arange(count, end)
