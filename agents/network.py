@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from ..envs.errors import OptionError, unknown
 from ..envs.game import Game
 
-NEVER = -1e9  # logit of an illegal card: its probability is exactly 0 in float32, and nothing becomes NaN
+NEVER = -1e9  # log-probability of an illegal card: exp() of it is exactly 0, and nothing becomes NaN
 
 
 def masked_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:
@@ -29,10 +29,9 @@ def masked_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:
     Returns:
         f32[N, A]; about -1e9 where illegal, finite everywhere.
     """
-    legal = logits.masked_fill(~mask, NEVER)
-    legal = legal - legal.amax(-1, keepdim=True)
-    normal = legal - legal.exp().masked_fill(~mask, 0.0).sum(-1, keepdim=True).log()
-    return normal.masked_fill(~mask, NEVER)
+    highest = logits.masked_fill(~mask, -torch.inf).amax(-1, keepdim=True)
+    below = (logits - highest).masked_fill(~mask, -torch.inf)
+    return (below - below.exp().sum(-1, keepdim=True).log()).masked_fill(~mask, NEVER)
 
 
 class ActorCritic(nn.Module):

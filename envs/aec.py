@@ -160,9 +160,10 @@ class RawEnv(AECEnv):
         step = batch.advance(np.array([card], np.int64))
         if not step.illegal[0] or self.terms.illegal == "random":
             self._actions.append(int(batch.played_card[0]))
-        self._rewarded = bool(step.reward.any())
+        rewards = step.reward[0].tolist()
+        self._rewarded = any(rewards)
         if self._rewarded:
-            for other, reward in zip(self.agents, step.reward[0].tolist(), strict=True):
+            for other, reward in zip(self.agents, rewards, strict=True):
                 self.rewards[other] = reward
                 self._cumulative_rewards[other] += reward
         if step.illegal[0]:

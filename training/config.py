@@ -28,6 +28,8 @@ class TrainConfig:
         decisions: Cards played in self-play until the run is over (forced ones included).
         teacher: An agent whose cards are imitated first: it names its card wherever the learner has to choose one.
         imitate: Cards of the learner's own play that are learned from in that way, the first of `decisions`.
+        opponent: An agent that sits at half of the seats in some of the lanes; elsewhere the learner plays itself.
+        opponent_share: Share of the lanes in which it does.
         lanes: Games played side by side.
         steps: Cards played in each lane between two updates; whole deals lose no decision.
         hidden: Widths of the hidden layers.
@@ -58,6 +60,8 @@ class TrainConfig:
     decisions: int = 5_000_000
     teacher: str | None = None
     imitate: int = 0
+    opponent: str | None = None
+    opponent_share: float = 0.0
     lanes: int = 512
     steps: int = 52
     hidden: tuple[int, ...] = (256, 256)
@@ -88,6 +92,11 @@ class TrainConfig:
             raise OptionError(f"config key hidden={list(self.hidden)} is not valid. Valid: positive whole numbers")
         if self.imitate and not self.teacher:
             raise OptionError(f"config key imitate={self.imitate} needs a teacher, such as teacher: rules")
+        if not 0 <= self.opponent_share <= 1 or (self.opponent_share and not self.opponent):
+            raise OptionError(
+                f"config key opponent_share={self.opponent_share} with opponent={self.opponent!r} is not valid. "
+                "Valid: 0 to 1, and an opponent where it is above 0"
+            )
         self.rules()
 
     def rules(self) -> Any:

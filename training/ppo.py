@@ -55,8 +55,9 @@ class Trainer:
         numbers = np.arange(config.lanes, dtype=np.uint64)
         seed = seed_of(TRAIN, config.seed)
         self.batch = Batch(self.game, self.rules, Terms("payoff"), seed, numbers, np.zeros(config.lanes, np.int64))
-        self.collector = Collector(self.batch, config.steps, self.device)
         self.teacher = load_agent(config.teacher, game=config.game) if config.teacher else None
+        opponent = load_agent(config.opponent, game=config.game) if config.opponent else None
+        self.collector = Collector(self.batch, config.steps, self.device, opponent, config.opponent_share)
         self.updates = 0
         self.history: list[dict[str, float]] = []
 

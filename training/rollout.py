@@ -18,6 +18,7 @@ from ..agents.network import ActorCritic, masked_log_softmax
 from ..envs.batch import Batch
 from ..envs.bits import lowest
 from ..envs.jit import entry
+from .match import make_design
 
 NO_DECISION = -1
 
@@ -48,11 +49,24 @@ class Rollout:
 
 
 class Collector:
-    """Plays a batch with a network's sampled cards and stores what an update needs."""
+    """Plays a batch with a network's sampled cards and stores what an update needs.
 
-    def __init__(self, batch: Batch, steps: int, device: torch.device) -> None:
+    Args:
+        batch: The lanes.
+        steps: T.
+        device: Where the network is.
+        opponent: An agent whose cards are played, and not learned from, at the seats that it holds.
+        share: Share of the lanes in which it holds half of the seats, in all seatings by turns.
+    """
+
+    def __init__(
+        self, batch: Batch, steps: int, device: torch.device, opponent: Agent | None = None, share: float = 0.0
+    ) -> None:
         n, size = batch.lanes, batch.game.encoding.state_size(batch.players)
-        self.batch, self.steps, self.device = batch, steps, device
+        self.batch, self.steps, self.device, self.opponent = batch, steps, device, opponent
+        seatings = make_design(batch.game, batch.players, 2).seatings.astype(bool)
+        self._opposes = seatings[np.arange(n) % len(seatings)] & (np.arange(n) < share * n)[:, None]
+        self._lanes = np.arange(n)
         self._state = torch.empty((steps * n, size), dtype=torch.int8)
         self._mask = torch.empty((steps * n, batch.actions), dtype=torch.bool)
         self._action = torch.empty(steps * n, dtype=torch.int64)
@@ -85,9 +99,12 @@ class Collector:
         """One card in every lane; returns the number of decisions so far."""
         batch = self.batch
         only_card(batch.legal, self._forced)
-        lanes = np.flatnonzero(self._forced < 0)
-        end = count + len(lanes)
         cards = self._forced.copy()
+        theirs = np.flatnonzero((cards < 0) & self._opposes[self._lanes, batch.seat])
+        if self.opponent is not None and len(theirs):
+            cards[theirs] = self.opponent.act(batch.views[theirs], batch.keys(1)[theirs])
+        lanes = np.flatnonzero(cards < 0)
+        end = count + len(lanes)
         if len(lanes):
             state = torch.from_numpy(batch.state[lanes])
             mask = torch.from_numpy(batch.action_mask[lanes]).bool()
