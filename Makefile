@@ -11,7 +11,7 @@ train: $(READY)  ## PPO learns Herzeln: about 5 minutes on 2 cores, ends with a 
 	$(STICH) train herzeln_ppo --out runs/herzeln_quick $(call resume,runs/herzeln_quick)
 
 train-long: $(READY)  ## the same for 30 minutes, ahead of the rule-based agent
-	$(STICH) train herzeln_ppo $(LONG) --out runs/herzeln_long $(call resume,runs/herzeln_long)
+	$(STICH) train herzeln_ppo_long --out runs/herzeln_long $(call resume,runs/herzeln_long)
 
 train-viersche: $(READY)  ## PPO learns Viersche
 	$(STICH) train viersche_ppo --out runs/viersche $(call resume,runs/viersche)

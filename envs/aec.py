@@ -217,8 +217,41 @@ class RawEnv(AECEnv):
 
 
 def make_env(
-    game: Game, *, raw: bool, preset: str | None, render_mode: str | None, terms: Terms, **options: Any
+    game: Game,
+    preset: str | None = None,
+    *,
+    raw: bool = False,
+    reward: str = "points",
+    illegal: str = "terminate",
+    illegal_reward: float | None = None,
+    render_mode: str | None = None,
+    **options: Any,
 ) -> Any:
-    """A `RawEnv`, under PettingZoo's OrderEnforcingWrapper unless `raw`."""
-    env = RawEnv(game, game.options(preset, **options), terms, render_mode)
+    """The environment of a game; `herzeln_v0.env` and its like are this with their game.
+
+    Args:
+        game: The game.
+        preset: Set of default options; the game's first one by default.
+        raw: Without PettingZoo's wrapper that refuses calls in the wrong order.
+        reward: "points", "payoff" or "result".
+        illegal: On an illegal card: "terminate" (the game ends, the mover gets `illegal_reward`, the others 0),
+            "raise", or "random" (a legal card is played instead and counted in `infos`).
+        illegal_reward: By default worse than what any legal line can bring.
+        render_mode: "ansi", "human" or None.
+        options: The rule options, `players` and `episode` among them; see the game's `Options`.
+
+    Raises:
+        OptionError: what is wrong and what is valid.
+    """
+    env = RawEnv(game, game.options(preset, **options), Terms(reward, illegal, illegal_reward), render_mode)
     return env if raw else OrderEnforcingWrapper(env)
+
+
+def layout_of(game: Game, preset: str | None = None, **options: Any) -> dict[str, slice]:
+    """The named slices of a game's observation, then (from D on) those that only `state()` has.
+
+    >>> from stich.envs import HERZELN
+    >>> layout_of(HERZELN)["hand"]
+    slice(0, 52, None)
+    """
+    return game.encoding.layout(game.options(preset, **options).players)

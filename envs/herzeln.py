@@ -26,6 +26,7 @@ from .jit import kernel
 from .options import choices
 from .rng import below, combine, deal_key
 from .state import DEAL_OVER, EPISODE_OVER, NO_OBSERVER, PASS, PLAY, state_dtype
+from .tricks import clear_table, conceal_common, gather_trick, lead_next, next_seat
 
 CARDS = HERZELN_DECK.size
 RANKS = len(HERZELN_DECK.ranks)
@@ -265,36 +266,17 @@ def draw_deal(state: Any) -> None:
 @kernel
 def begin_deal(state: Any) -> None:
     """Everything about a deal but its hands, kitty, dealer and direction, which are set."""
-    for card in range(CARDS):
-        state.when[card] = 0
+    clear_table(state)
     for seat in range(4):
-        state.played[seat] = 0
         state.passed[seat] = 0
         state.received[seat] = 0
         state.taken[seat] = 0
-        state.trick[seat] = NO_CARD
-        state.voids[seat] = 0
-        state.tricks[seat] = 0
-    state.leader = NO_SEAT
-    state.winner = NO_SEAT
-    state.best = NO_CARD
-    state.first_winner = NO_SEAT
-    state.last_seat = NO_SEAT
-    state.trick_number = 0
-    state.plays = 0
     state.broken = 0
     if state.direction != 0:
         state.phase = PASS
         state.seat = next_seat(state, state.dealer)
     else:
         open_play(state)
-
-
-@kernel
-def next_seat(state: Any, seat: int) -> int:
-    """The seat after `seat` in the order of play."""
-    following = np.int64(seat) + 1
-    return 0 if following == state.players else following
 
 
 @kernel
@@ -412,22 +394,12 @@ def pass_card(state: Any, seat: int, card: int) -> None:
 @kernel
 def take_trick(state: Any) -> None:
     """The winner takes the trick and leads; after the last trick the deal is scored."""
-    winner = np.int64(state.winner)
     for seat in range(state.players):
-        state.taken[winner] |= bit(state.trick[seat]) & (PENALTY | bit(JACK))
-        state.trick[seat] = NO_CARD
-    state.tricks[winner] += 1
-    if state.trick_number == 0:
-        state.first_winner = winner
-    state.trick_number += 1
-    state.last_seat = winner
-    if state.trick_number == state.hand_size:
+        state.taken[state.winner] |= bit(state.trick[seat]) & (PENALTY | bit(JACK))
+    if gather_trick(state):
         score_deal(state)
-        return
-    state.leader = winner
-    state.seat = winner
-    state.winner = NO_SEAT
-    state.best = NO_CARD
+    else:
+        lead_next(state)
 
 
 # ----------------------------------------------------------------------------------------------- scoring
@@ -520,15 +492,6 @@ def game_is_over(state: Any) -> bool:
 
 
 @kernel
-def next_deal(state: Any) -> None:
-    """After a deal that did not end the episode: the next seat deals."""
-    state.dealer = next_seat(state, state.dealer)
-    state.deal += 1
-    state.lane_deal += 1
-    draw_deal(state)
-
-
-@kernel
 def final_score(state: Any, out: Any) -> None:
     """The episode's score by seat: points, of the deal or of the game (the fewer the better)."""
     for seat in range(state.players):
@@ -570,14 +533,10 @@ def rewards(state: Any, kind: int, out: Any) -> None:
 @kernel
 def conceal(view: Any, seat: int) -> None:
     """Erase from a copy of the state what `seat` can't know; the copy is then its view."""
-    view.observer = seat
-    view.seed = 0
-    view.lane = 0
-    view.lane_deal = 0
+    conceal_common(view, seat)
     for other in range(4):
         if other != seat:
-            view.hands[other] = 0
             view.passed[other] = 0
             view.received[other] = 0
-    if view.kitty != NO_CARD and view.first_winner != seat:
+    if view.first_winner != seat:
         view.kitty = NO_CARD

@@ -18,60 +18,18 @@ Version history: v0, first version (encoding 1).
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
-from .aec import RawEnv, make_env
-from .batch import Terms
+from .aec import layout_of, make_env
 from .games import HERZELN
 
 __all__ = ["env", "layout", "raw_env"]
 
+env = partial(make_env, HERZELN)
+"""The environment under PettingZoo's order-enforcing wrapper; the arguments are those of `aec.make_env`."""
 
-def env(
-    preset: str | None = None,
-    *,
-    reward: str = "points",
-    illegal: str = "terminate",
-    illegal_reward: float | None = None,
-    render_mode: str | None = None,
-    **options: Any,
-) -> Any:
-    """The environment: `raw_env` that also refuses calls in the wrong order.
+raw_env = partial(make_env, HERZELN, raw=True)
+"""The environment without that wrapper."""
 
-    Args:
-        preset: Set of default options: herzeln, hearts, openspiel.
-        reward: "points", "payoff" or "result".
-        illegal: On an illegal card: "terminate" (the game ends, the mover gets `illegal_reward`, the others 0),
-            "raise", or "random" (a legal card is played instead and counted in `infos`).
-        illegal_reward: By default worse than what any legal line can bring.
-        render_mode: "ansi", "human" or None.
-        options: The rule options, `players` and `episode` among them; see `herzeln.Options`.
-
-    Raises:
-        OptionError: what is wrong and what is valid.
-    """
-    terms = Terms(reward, illegal, illegal_reward)
-    return make_env(HERZELN, raw=False, preset=preset, render_mode=render_mode, terms=terms, **options)
-
-
-def raw_env(
-    preset: str | None = None,
-    *,
-    reward: str = "points",
-    illegal: str = "terminate",
-    illegal_reward: float | None = None,
-    render_mode: str | None = None,
-    **options: Any,
-) -> RawEnv:
-    """`env` without PettingZoo's order-enforcing wrapper; the same arguments."""
-    terms = Terms(reward, illegal, illegal_reward)
-    return make_env(HERZELN, raw=True, preset=preset, render_mode=render_mode, terms=terms, **options)
-
-
-def layout(preset: str | None = None, **options: Any) -> dict[str, slice]:
-    """The named slices of the observation, then (from D on) those that only `state()` has.
-
-    >>> layout()["hand"]
-    slice(0, 52, None)
-    """
-    return HERZELN.encoding.layout(HERZELN.options(preset, **options).players)
+layout = partial(layout_of, HERZELN)
+"""The named slices of the observation, then those of `state()`, under the given options."""

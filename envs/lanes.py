@@ -17,6 +17,7 @@ from .cards import NO_CARD
 from .jit import bind, kernel, specialise
 from .rng import below, combine, deal_key
 from .state import DEAL_OVER, EPISODE_OVER
+from .tricks import next_seat
 
 RAISE, TERMINATE, RANDOM = range(3)  # what happens on an illegal card
 FINE, ILLEGAL, NO_SUCH_CARD, FINISHED = range(4)  # what `fault` finds
@@ -27,7 +28,6 @@ BLOCK = 32  # lanes whose states fit into the first-level cache
 open_episode: Any = None
 draw_deal: Any = None
 begin_deal: Any = None
-next_deal: Any = None
 legal: Any = None
 play: Any = None
 conceal: Any = None
@@ -140,7 +140,7 @@ def advance(
                     open_episode(state)
                     draw_deal(state)
             elif state.phase == DEAL_OVER:
-                next_deal(state)
+                deal_next(state)
             seats[i] = state.seat
             legals[i] = legal(state)
             spread(masks, i * DECK, legals[i], DECK)
@@ -148,6 +148,14 @@ def advance(
             for i in range(start, end):
                 write_seen(states[i], seats[i], scratch, observations, i * size)
     return finished
+
+
+def deal_next(state: Any) -> None:
+    """After a deal that did not end the episode: the next seat deals."""
+    state.dealer = next_seat(state, state.dealer)
+    state.deal += 1
+    state.lane_deal += 1
+    draw_deal(state)
 
 
 def write_seen(state: Any, seat: int, scratch: Any, out: Any, at: int) -> int:
@@ -208,7 +216,7 @@ def random_playouts(states: Any, deals: int) -> int:
                 open_episode(state)
                 draw_deal(state)
             else:
-                next_deal(state)
+                deal_next(state)
     return cards
 
 
@@ -246,9 +254,10 @@ class Lanes:
 
 def bind_lanes(name: str, rules: Any, encoding: Any, deck: int) -> Lanes:
     """The loops with the kernels of the module `rules` and of `encoding`."""
-    names = ["open_episode", "draw_deal", "begin_deal", "next_deal"]
+    names = ["open_episode", "draw_deal", "begin_deal"]
     names += ["legal", "play", "conceal", "rewards", "final_score"]
     kernels = {each: getattr(rules, each) for each in names}
     kernels |= {"write": encoding.write, "write_hidden": encoding.write_hidden, "DECK": deck}
-    kernels["write_seen"] = kernel(specialise(write_seen, name, **kernels))
+    for template in (write_seen, deal_next):
+        kernels[template.__name__] = kernel(specialise(template, name, **kernels))
     return Lanes(**{template.__name__: bind(template, name, **kernels) for template in TEMPLATES})

@@ -26,6 +26,7 @@ from .jit import kernel
 from .options import choices
 from .rng import below, combine, deal_key
 from .state import DEAL_OVER, EPISODE_OVER, NO_OBSERVER, PLAY, state_dtype
+from .tricks import clear_table, conceal_common, gather_trick, lead_next, next_seat
 
 CARDS = VIERSCHE_DECK.size
 RANKS = len(VIERSCHE_DECK.ranks)
@@ -230,34 +231,16 @@ def draw_deal(state: Any) -> None:
 @kernel
 def begin_deal(state: Any) -> None:
     """Everything about a deal but its hands, dealer, trump and turn-up, which are set."""
-    for card in range(CARDS):
-        state.when[card] = 0
-    for seat in range(SEATS):
-        state.played[seat] = 0
-        state.trick[seat] = NO_CARD
-        state.voids[seat] = 0
-        state.tricks[seat] = 0
+    clear_table(state)
     for side in range(2):
         state.points[side] = 0
         state.new_rungs[side] = 0
         state.new_marks[side] = 0
     state.leader = next_seat(state, state.dealer)
     state.seat = state.leader
-    state.winner = NO_SEAT
-    state.best = NO_CARD
-    state.first_winner = NO_SEAT
-    state.last_seat = NO_SEAT
-    state.trick_number = 0
-    state.plays = 0
     state.face_down = NO_CARD
     state.bare = 0
     state.phase = PLAY
-
-
-@kernel
-def next_seat(state: Any, seat: int) -> int:
-    """The seat after `seat` in the order of play."""
-    return (np.int64(seat) + 1) & 3
 
 
 # ------------------------------------------------------------------------------------- legal cards, play
@@ -347,26 +330,14 @@ def show_no_trump(state: Any, seat: int) -> None:
 @kernel
 def take_trick(state: Any) -> None:
     """The winner takes the trick's points and leads; the deal may be over."""
-    winner = np.int64(state.winner)
-    points = 0
+    side = np.int64(state.winner) & 1
     for seat in range(SEATS):
-        points += card_points(state.trick[seat], state.trump)
-        state.trick[seat] = NO_CARD
-    side = winner & 1
-    state.points[side] += points
-    state.tricks[winner] += 1
-    if state.trick_number == 0:
-        state.first_winner = winner
-    state.trick_number += 1
-    state.last_seat = winner
-    decided = state.second_deal and state.carried[side] + state.points[side] >= state.target
-    if decided or state.trick_number == HAND_SIZE:
+        state.points[side] += card_points(state.trick[seat], state.trump)
+    last = gather_trick(state)
+    if last or (state.second_deal and state.carried[side] + state.points[side] >= state.target):
         score_deal(state)
-        return
-    state.leader = winner
-    state.seat = winner
-    state.winner = NO_SEAT
-    state.best = NO_CARD
+    else:
+        lead_next(state)
 
 
 # ----------------------------------------------------------------------------------------------- scoring
@@ -415,15 +386,6 @@ def win_round(state: Any, side: int) -> bool:
 
 
 @kernel
-def next_deal(state: Any) -> None:
-    """After a deal that did not end the episode: the next seat deals."""
-    state.dealer = next_seat(state, state.dealer)
-    state.deal += 1
-    state.lane_deal += 1
-    draw_deal(state)
-
-
-@kernel
 def final_score(state: Any, out: Any) -> None:
     """The episode's score by seat: own side's card points (deal), rungs erased (round), marks (game, session).
 
@@ -468,13 +430,7 @@ def rewards(state: Any, kind: int, out: Any) -> None:
 @kernel
 def conceal(view: Any, seat: int) -> None:
     """Erase from a copy of the state what `seat` can't know; the copy is then its view."""
-    view.observer = seat
-    view.seed = 0
-    view.lane = 0
-    view.lane_deal = 0
-    for other in range(SEATS):
-        if other != seat:
-            view.hands[other] = 0
+    conceal_common(view, seat)
     if view.face_down < 0:  # none, or hidden already
         return
     forehand = next_seat(view, view.dealer)
