@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .bits import bit, copy_bytes, popcount, spread, store4, thermometer
+from .cards import HEARTS
 from .encoding import Encoding, Piece
 from .herzeln import (
     ALL,
@@ -29,7 +30,7 @@ from .herzeln import (
     taken_by,
 )
 from .jit import kernel
-from .state import PASS
+from .state import MAX_SEATS, PASS
 
 VERSION = 1
 HEARTS_IN_SUIT = 13
@@ -113,7 +114,7 @@ def write(view: Any, out: Any, at: int) -> int:
     """Write the observation of a view to out[at:]; returns the place after it."""
     players, me = np.int64(view.players), np.int64(view.observer)
     at = write_cards(view, out, at, players, me)
-    hearts, taken, voids, scores_low, scores_high = write_counts(view, players, me)
+    hearts, taken, voids = write_taken(view, players, me)
     at = spread(out, at, hearts, 52)
     passing = view.phase == PASS
     passes = bit(popcount(view.passed[me])) | 8 if passing and view.seat == me else (8 if passing else 0)
@@ -124,13 +125,15 @@ def write(view: Any, out: Any, at: int) -> int:
     word |= relative(view, view.winner) << 32 | relative(view, view.dealer) << 36 | bit(view.direction) << 40
     word |= passes << 44 | flags << 48 | led << 52
     at = spread(out, at, word, 56)
-    tricks = np.uint64(0)
-    for offset in range(players):
-        seat = me + offset
-        tricks |= np.uint64(view.tricks[seat - players if seat >= players else seat]) << np.uint64(8 * offset)
-    store4(out, at, tricks)
-    at = spread(out, at + 4, scores_low, 52)
-    at = spread(out, at, scores_high, 52)
+    tricks = np.int64(0)
+    for seat in range(MAX_SEATS):
+        tricks |= np.int64(view.tricks[seat]) << 8 * seat
+    store4(out, at, np.uint64(by_observer(tricks, 8, players, me)))
+    own, left = score_bits(view, players, me), score_bits(view, players, me + 1)
+    at = spread(out, at + 4, own | left << SCORE_STEPS, 52)
+    third = score_bits(view, players, me + 2) if players > 2 else 0
+    fourth = score_bits(view, players, me + 3) if players > 3 else 0
+    at = spread(out, at, third | fourth << SCORE_STEPS, 52)
     return spread(out, at, view.rule_bits, 32)
 
 
@@ -165,28 +168,36 @@ def write_cards(view: Any, out: Any, at: int, players: int, me: int) -> int:
 
 
 @kernel
-def write_counts(view: Any, players: int, me: int) -> tuple[int, int, int, int, int]:
-    """The slices by seat as packed bits: hearts, queen and jack, voids, scores of two seats each."""
-    hearts, taken, voids = np.int64(0), np.int64(0), np.int64(0)
-    scores_low, scores_high = np.int64(0), np.int64(0)
-    for offset in range(players):
-        seat = me + offset
-        if seat >= players:
-            seat -= players
-        cards = taken_by(view, seat)
-        hearts |= (cards >> 2 * HEARTS_IN_SUIT & SUIT) << HEARTS_IN_SUIT * offset
-        taken |= np.int64((cards & bit(QUEEN)) != 0) << offset
-        taken |= np.int64((cards & bit(JACK)) != 0) << (4 + offset)
-        voids |= np.int64(view.voids[seat]) << 4 * offset
-        level = np.int64(0)
-        if view.totals[seat] != 0:
-            level = np.int64(np.floor(view.totals[seat] * (1.0 * SCORE_TARGET) / view.target))  # faster than integers
-        score = thermometer(level + SCORE_ZERO, SCORE_STEPS)
-        if offset < 2:
-            scores_low |= score << SCORE_STEPS * offset
-        else:
-            scores_high |= score << SCORE_STEPS * (offset - 2)
-    return hearts, taken, voids, scores_low, scores_high
+def by_observer(packed: int, width: int, players: int, me: int) -> int:
+    """Fields of `width` bits in the order of the seats, as fields in the order of play from the observer."""
+    shift, whole = width * me, width * players
+    return (packed >> shift | packed << (whole - shift)) & ((np.int64(1) << whole) - 1)
+
+
+@kernel
+def write_taken(view: Any, players: int, me: int) -> tuple[int, int, int]:
+    """Hearts by seat (13 bits each), who took queen and jack (4 bits each), and shown voids (4 bits by seat)."""
+    hearts, queen, jack, voids = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    for seat in range(MAX_SEATS):
+        cards = view.taken[seat]
+        if view.kitty >= 0 and seat == view.first_winner:
+            cards = taken_by(view, seat)
+        hearts |= (cards >> HEARTS * HEARTS_IN_SUIT & SUIT) << HEARTS_IN_SUIT * seat
+        queen |= (cards >> QUEEN & 1) << seat
+        jack |= (cards >> JACK & 1) << seat
+        voids |= np.int64(view.voids[seat]) << 4 * seat
+    taken = by_observer(queen, 1, players, me) | by_observer(jack, 1, players, me) << 4
+    return by_observer(hearts, HEARTS_IN_SUIT, players, me), taken, by_observer(voids, 4, players, me)
+
+
+@kernel
+def score_bits(view: Any, players: int, seat: int) -> int:
+    """The thermometer of a seat's total over the target; seats are counted on round the table."""
+    total = view.totals[seat - players if seat >= players else seat]
+    level = np.int64(0)
+    if total != 0:
+        level = np.int64(np.floor(total * (1.0 * SCORE_TARGET) / view.target))  # faster than with integers
+    return thermometer(level + SCORE_ZERO, SCORE_STEPS)
 
 
 @kernel

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import os
+import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import gymnasium
@@ -102,3 +105,26 @@ def test_every_public_name_is_there() -> None:
         module = importlib.import_module(name)
         for public in getattr(module, "__all__", ()):
             assert hasattr(module, public), f"{name}.{public}"
+
+
+def test_the_built_wheel_works_from_another_folder(tmp_path: Path) -> None:
+    """The wheel holds every module, the configs and py.typed, and is imported where no source lies."""
+    left_out = shutil.ignore_patterns(".*", "runs", "build", "*.egg-info", "__pycache__")
+    source = shutil.copytree(ROOT, tmp_path / "source", ignore=left_out)  # building leaves files beside the source
+    build = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(tmp_path), str(source)]
+    subprocess.run(build, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("stich-*.whl")
+    with zipfile.ZipFile(wheel) as opened:
+        names = set(opened.namelist())
+        opened.extractall(tmp_path / "installed")
+    for folder in ("envs", "agents", "training", "configs"):
+        for file in [*(ROOT / folder).glob("*.py"), *(ROOT / folder).glob("*.yaml")]:
+            assert f"stich/{folder}/{file.name}" in names
+    assert "stich/py.typed" in names
+    assert not [name for name in names if name.startswith(("stich/tests", "stich/notebooks", "tests"))]
+    code = "import stich.envs; print(stich.envs.__file__)"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "installed")}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip().startswith(str(tmp_path / "installed"))

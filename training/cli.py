@@ -127,7 +127,9 @@ def main(arguments: Any = None) -> None:
         console.print(f"stich: {error}", style="bold red", markup=False, highlight=False, soft_wrap=True)
         sys.exit(2)
     except ModuleNotFoundError as error:
-        console.print(f"stich: {error.name} is not installed. Valid: pip install 'stich[train]'", style="bold red")
+        extra = "test" if error.name in ("pyspiel", "open_spiel") else "train"
+        needed = f"stich: {error.name} is not installed. Valid: pip install 'stich[{extra}]'"
+        console.print(needed, style="bold red", markup=False)
         sys.exit(2)
 
 
