@@ -6,6 +6,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..envs.errors import IllegalCardError
+from ..envs.game import Game
+
 
 class Agent(Protocol):
     """Chooses cards. What `act` returns for a view does not depend on the other views it is asked for."""
@@ -21,6 +24,27 @@ class Agent(Protocol):
                 the number of cards played where a draw is needed for every card.
         """
         ...
+
+
+def checked_act(agent: Agent, game: Game, views: np.ndarray, keys: np.ndarray, legal: np.ndarray) -> np.ndarray:
+    """An agent's cards int64[N], refused unless each is one of the `legal` sets int64[N].
+
+    Raises:
+        IllegalCardError: an illegal card, or an answer that is no array of N whole numbers; the agent is named.
+    """
+    cards = np.asarray(agent.act(views, keys))
+    name = getattr(agent, "name", type(agent).__name__)
+    if cards.dtype.kind not in "iu" or cards.shape != (len(views),):
+        raise IllegalCardError(
+            f"agent {name!r} returned {cards.dtype}{list(cards.shape)} for {len(views)} views. Valid: one integer each"
+        )
+    inside = (cards >= 0) & (cards < game.deck.size)
+    wrong = ~inside | (legal >> np.where(inside, cards, 0).astype(np.int64) & 1 == 0)
+    if wrong.any():
+        first = int(np.flatnonzero(wrong)[0])
+        valid = ", ".join(game.deck.names(int(legal[first])))
+        raise IllegalCardError(f"agent {name!r} played the illegal action {cards[first]}. Legal: {valid}")
+    return cards.astype(np.int64)
 
 
 class KernelAgent:

@@ -20,6 +20,7 @@ from ..envs.game import GAMES, Game, get_game
 from .network import ActorCritic, NetworkAgent
 
 FORMAT = "stich-checkpoint-1"
+ABOUT = ("game", "players", "hidden", "ignore", "encoding")  # what a checkpoint must say of its network
 
 
 class CheckpointError(ValueError):
@@ -62,7 +63,11 @@ def read_checkpoint(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 (no mapping)
         if metadata.get("format") != FORMAT:
             raise CheckpointError(f"{file} is no checkpoint of this program (format {metadata.get('format')!r})")
-        return tensors, json.loads(metadata["about"])
+        about = json.loads(metadata["about"])
+        missing = [key for key in ABOUT if key not in about] if isinstance(about, dict) else list(ABOUT)
+        if missing:
+            raise CheckpointError(f"{file} is damaged: its description lacks {', '.join(missing)}")
+        return tensors, about
     except (SafetensorError, OSError, KeyError, json.JSONDecodeError) as error:
         raise CheckpointError(f"{file} is damaged or no checkpoint: {error}") from None
 

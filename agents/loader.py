@@ -44,6 +44,8 @@ def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent
         from .checkpoint import load_network_agent  # needs torch
 
         return load_network_agent(rest, found, **options)
+    if name == "ppo":
+        raise OptionError("agent 'ppo' needs a checkpoint. Valid: ppo:PATH, such as ppo:runs/NAME/agent.safetensors")
     if rest:
         return _own_agent(kind, rest, found, options)
     if name not in KERNELS[found.name]:
@@ -67,7 +69,10 @@ def _own_agent(module: str, path: str, game: Game, options: dict[str, Any]) -> A
         raise OptionError(f"agent {module}:{path} can't be loaded: {error}. Valid: module:Class on the path") from None
     if callable(made):
         takes_game = "game" in inspect.signature(made).parameters
-        made = made(**({"game": game.name} if takes_game else {}), **options)
+        try:
+            made = made(**({"game": game.name} if takes_game else {}), **options)
+        except TypeError as error:
+            raise OptionError(f"agent {module}:{path} can't be made: {error}") from None
     if not hasattr(made, "act"):
         raise OptionError(f"agent {module}:{path} has no method act(views, keys)")
     if not hasattr(made, "name"):

@@ -140,12 +140,13 @@ class NetworkAgent:
         count = len(views)
         observation, mask = self.game.encode(views), self.game.masks(views).astype(bool)
         out = np.empty(mask.shape, np.float32)
+        device = self.network.observed.weight.device
         with torch.inference_mode():
             for start in range(0, count, BLOCK):
                 rows = slice(start, min(start + BLOCK, count))
                 block = np.zeros((BLOCK, observation.shape[1]), np.int8)
                 block[: rows.stop - start] = observation[rows]
-                logits = self.network.logits(torch.from_numpy(block))[: rows.stop - start]
+                logits = self.network.logits(torch.from_numpy(block).to(device)).cpu()[: rows.stop - start]
                 out[rows] = masked_log_softmax(logits, torch.from_numpy(mask[rows])).numpy()
         return out
 

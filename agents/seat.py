@@ -18,11 +18,12 @@ from ..envs.batch import Batch, Terms
 from ..envs.cards import NO_CARD
 from ..envs.errors import DealError, OptionError
 from ..envs.game import get_game
+from ..envs.lanes import BLOCK
 from ..envs.render import table_text
-from .base import Agent
+from .base import Agent, checked_act
 from .loader import load_agent
 
-LEARNER, SEAT_DRAW = 0, 255  # numbers of the learner and of the draw of its seat in the agents' keys
+SEAT_DRAW = 255  # number of the draw of the learner's seat in the agents' keys; the learner is 0, the others 1
 
 
 class Seats:
@@ -56,6 +57,7 @@ class Seats:
         self.opponents = self._agents(opponents)
         self.batch: Batch | None = None
         self.learner = np.zeros(lanes, np.int64)
+        self.illegal_actions = np.zeros(lanes, np.int64)  # of the learner, in the present episode
         self.numbers = np.arange(lanes, dtype=np.uint64)
 
     def _agents(self, opponents: Any) -> list[Agent]:
@@ -90,6 +92,7 @@ class Seats:
     def draw_seats(self, which: np.ndarray) -> None:
         """Where the learner sits in the episodes that begin in these lanes; then play up to its turn."""
         assert self.batch is not None
+        self.illegal_actions[which] = 0
         if self.seat == "random":
             drawn = self.batch.keys(SEAT_DRAW) % np.uint64(self.players)
             self.learner[which] = drawn[which].astype(np.int64)
@@ -108,14 +111,16 @@ class Seats:
             for number, agent in enumerate(self.opponents):
                 own = np.flatnonzero(waiting & (offset == number + 1))
                 if len(own):
-                    cards[own] = agent.act(views[own], keys[own])
+                    cards[own] = checked_act(agent, self.game, views[own], keys[own], batch.legal[own])
             reward += batch.advance(cards).reward[np.arange(self.lanes), self.learner]
 
     def step(self, actions: Any) -> np.ndarray:
         """The learner's cards in all lanes, then the others'; returns its rewards f32[N]."""
         batch = self.batch
         assert batch is not None
-        reward = batch.step(actions).reward[np.arange(self.lanes), self.learner].copy()
+        step = batch.step(actions)
+        self.illegal_actions += step.illegal
+        reward = step.reward[np.arange(self.lanes), self.learner].copy()
         self.run_opponents(reward)
         return reward
 
@@ -123,7 +128,7 @@ class Seats:
         """int8[N, D], new: what the learner sees."""
         assert self.batch is not None
         out = np.empty((self.lanes, self.game.encoding.size(self.players)), np.int8)
-        scratch = np.zeros(1, self.game.state)
+        scratch = np.zeros(BLOCK, self.game.state)
         self.game.lanes.observe(self.batch.states, self.learner.astype(np.int8), out.reshape(-1), scratch)
         return out
 
@@ -196,6 +201,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, np.int64]):
         batch = self._seats.batch
         assert batch is not None
         info = {"action_mask": batch.action_mask[0].copy(), "seat": int(self._seats.learner[0])}
+        info["illegal_actions"] = int(self._seats.illegal_actions[0])
         return info if batch.running[0] else info | {"final_score": batch.final_score[0].copy()}
 
     def render(self) -> str | None:  # type: ignore[override]
@@ -278,7 +284,9 @@ class SeatVectorEnv(VectorEnv):
         assert self._seats.batch is not None
         every = np.ones(self.num_envs, bool)
         mask, seat = self._seats.batch.action_mask.copy(), self._seats.learner.copy()
-        return {"action_mask": mask, "_action_mask": every, "seat": seat, "_seat": every}
+        illegal = self._seats.illegal_actions.copy()
+        info = {"action_mask": mask, "seat": seat, "illegal_actions": illegal}
+        return info | {f"_{name}": every for name in info}
 
     def action_masks(self) -> np.ndarray:
         """bool[N, A]: the legal cards of every lane."""

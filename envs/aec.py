@@ -15,6 +15,7 @@ from pettingzoo.utils import OrderEnforcingWrapper
 from .batch import Batch, Terms
 from .errors import IllegalCardError, OptionError, unknown
 from .game import Game
+from .lanes import BLOCK
 from .record import make_record
 from .render import table_text
 
@@ -58,7 +59,7 @@ class RawEnv(AECEnv):
         }
         self._seats = {agent: np.array([seat], np.int8) for seat, agent in enumerate(self.possible_agents)}
         self._size = size
-        self._scratch = np.zeros(1, game.state)
+        self._scratch = np.zeros(BLOCK, game.state)
         self._batch: Batch | None = None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -104,7 +105,7 @@ class RawEnv(AECEnv):
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        self.illegal_actions = 0
+        self.illegal_actions = dict.fromkeys(self.agents, 0)
         self._rewarded = False
         self.agent_selection = self.possible_agents[trial.seat[0]]
 
@@ -167,8 +168,8 @@ class RawEnv(AECEnv):
                 self.rewards[other] = reward
                 self._cumulative_rewards[other] += reward
         if step.illegal[0]:
-            self.illegal_actions += 1
-            self.infos[agent] = {"illegal_actions": self.illegal_actions}
+            self.illegal_actions[agent] += 1
+            self.infos[agent] = {"illegal_actions": self.illegal_actions[agent]}
         if step.done[0]:
             self.terminations = dict.fromkeys(self.agents, True)
         self.agent_selection = self.possible_agents[batch.seat[0]]
@@ -191,7 +192,10 @@ class RawEnv(AECEnv):
         return card
 
     def final_score(self) -> np.ndarray:
-        """f32[P]: the score of an episode that is over, as the batch's `final_score`."""
+        """f32[P]: the score of an episode that is over, as the batch's `final_score`.
+
+        After an illegal card ended it: the score as it stood, which says nothing of who was to blame.
+        """
         return self.batch.final_score[0].copy()
 
     def record(self) -> dict[str, Any]:

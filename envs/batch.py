@@ -16,7 +16,7 @@ from .cards import NO_CARD
 from .deals import entries
 from .errors import DealError, IllegalCardError, OptionError, unknown
 from .game import REWARDS, Game, get_game
-from .lanes import FINE, FINISHED, ILLEGAL, NO_SUCH_CARD, RAISE, RANDOM, TERMINATE
+from .lanes import BLOCK, FINE, FINISHED, ILLEGAL, NO_SUCH_CARD, RAISE, RANDOM, TERMINATE
 from .rng import agent_keys
 from .state import EPISODE_OVER
 
@@ -89,7 +89,7 @@ class Batch:
         self.action_mask = np.empty((n, self.actions), np.int8)
         self.legal = np.empty(n, np.int64)
         self.played_card = np.full(n, NO_CARD, np.int64)
-        self._scratch = np.zeros(1, game.state)
+        self._scratch = np.zeros(BLOCK, game.state)
         self._observation = np.empty((n, game.encoding.size(players)), np.int8)
         self._observed = self._read = False
         self._step = Step(
@@ -340,8 +340,8 @@ def _by_lane(deals: Any, lanes: int) -> list[Mapping[str, Any]]:
         if any(size != lanes for size in sizes.values()):
             raise DealError(f"deals has {sizes} entries. Valid: one for each of the {lanes} lanes")
         return [{key: _entry(value, lane) for key, value in deals.items()} for lane in range(lanes)]
-    if len(deals) != lanes:
-        raise DealError(f"{len(deals)} deals given for {lanes} lanes")
+    if not isinstance(deals, Sequence) or len(deals) != lanes:
+        raise DealError(f"{entries(deals)} deals given for {lanes} lanes")
     return list(deals)
 
 

@@ -94,14 +94,7 @@ def _put_trump(game: Any, state: Any, options: Any, given: Mapping[str, Any], de
     """Set the turn-up or the trump suit, as the trump option allows."""
     turn_up, trump = given.get("turn_up"), given.get("trump")
     if options.trump == "turn_up":
-        if turn_up is not None:
-            card = _card(game, "turn_up", turn_up)
-            if not int(state["hands"][0, dealer]) >> card & 1:
-                raise DealError(f"turn_up={turn_up!r} is not in the hand of the dealer, seat {dealer}")
-            state["turn_up"] = card
-        state["trump"] = state["turn_up"] // len(game.deck.ranks)
-        if trump is not None and trump != SUITS[int(state["trump"][0])]:
-            raise DealError(f"trump={trump!r} is not the suit of the card turned up; give turn_up instead")
+        _put_turn_up(game, state, given, dealer)
         return
     if turn_up is not None:
         raise DealError(f"turn_up={turn_up!r} needs the option trump='turn_up', not {options.trump!r}")
@@ -110,6 +103,37 @@ def _put_trump(game: Any, state: Any, options: Any, given: Mapping[str, Any], de
         if trump not in valid:
             raise DealError(f"trump={trump!r} is not possible. Valid: {', '.join(valid)}")
         state["trump"] = SUITS.index(trump)
+
+
+def _put_turn_up(game: Any, state: Any, given: Mapping[str, Any], dealer: int) -> None:
+    """Turn up the card named, or one of the suit named; hands that were drawn are made to fit."""
+    turn_up, trump, ranks = given.get("turn_up"), given.get("trump"), len(game.deck.ranks)
+    if trump is not None and trump not in list(SUITS):
+        raise DealError(f"trump={trump!r} is not possible. Valid: {', '.join(SUITS)}")
+    if turn_up is not None:
+        card = _card(game, "turn_up", turn_up)
+        if trump is not None and trump != SUITS[card // ranks]:
+            raise DealError(f"trump={trump!r} is not the suit of turn_up={turn_up!r}")
+    elif trump is None or trump == SUITS[int(state["turn_up"][0]) // ranks]:
+        card = int(state["turn_up"][0])
+    else:
+        suit = ((1 << ranks) - 1) << ranks * SUITS.index(trump)
+        held = int(state["hands"][0, dealer]) & suit
+        card = game.deck.in_set(held or suit)[0]
+    if not int(state["hands"][0, dealer]) >> card & 1:
+        if given.get("hands") is not None:
+            wanted = f"turn_up={turn_up!r}" if turn_up is not None else f"a card for trump={trump!r}"
+            raise DealError(f"{wanted} is not in the hand of the dealer, seat {dealer}")
+        _swap(state, dealer, int(state["turn_up"][0]), card)
+    state["turn_up"], state["trump"] = card, card // ranks
+
+
+def _swap(state: Any, dealer: int, given_away: int, card: int) -> None:
+    """The dealer gets a card for another of its own."""
+    holder = next(seat for seat in range(4) if int(state["hands"][0, seat]) >> card & 1)
+    both = 1 << given_away | 1 << card
+    state["hands"][0, dealer] ^= both
+    state["hands"][0, holder] ^= both
 
 
 def _put_match(state: Any, options: Any, scores: Any) -> None:
@@ -135,14 +159,18 @@ def _put_match(state: Any, options: Any, scores: Any) -> None:
 
 
 def _known(game: Any, given: Mapping[str, Any]) -> None:
-    """Refuse a misspelt key; a foreign one only warns, for PettingZoo lets callers pass any to `reset`."""
+    """Refuse a misspelt key and one of another game.
+
+    Any other key only warns, for PettingZoo lets callers pass any to `reset`.
+    """
     valid = KEYS[game.name]
     if not isinstance(given, Mapping):
         raise DealError(f"{given!r} is no deal. Valid: a mapping with {', '.join(valid)}")
     for key in given:
         if key in valid:
             continue
-        if difflib.get_close_matches(str(key), valid, n=1, cutoff=0.7):
+        elsewhere = any(key in keys for keys in KEYS.values())
+        if elsewhere or difflib.get_close_matches(str(key), valid, n=1, cutoff=0.7):
             raise DealError(unknown("reset option", key, valid))
         warnings.warn(f"ignored: {unknown('reset option', key, valid)}", stacklevel=2)
 

@@ -34,6 +34,7 @@ class Encoding:
         version: Raised whenever a slice changes; checkpoints carry it.
         pieces: The observation's slices by number of players.
         hidden: What the full state appends to the observation: the slices that no view shows.
+        constant: `constant(options)`: slices that never change under these rules.
         write: Kernel `write(view, out, at) -> end` that writes an observation.
         write_hidden: Kernel `write_hidden(state, seat, out, at) -> end`.
     """
@@ -41,6 +42,7 @@ class Encoding:
     version: int
     pieces: Callable[[int], list[Piece]]
     hidden: Callable[[int], list[Piece]]
+    constant: Callable[[Any], list[str]]
     write: Any
     write_hidden: Any
 

@@ -11,12 +11,20 @@ from .game import register
 
 
 def _herzeln_illegal(options: Any, kind: str) -> float:
-    """A point more than a deal can cost, or a game, in which at most target - 1 + 26 points are taken."""
+    """More than a deal can cost, or a game, in which at most target - 1 + 26 points are taken.
+
+    The bonus options and a moon that is subtracted add what the others can be ahead by in one deal. Over a whole
+    game these have no bound, nor have extra deals: there the price is that of an ordinary game.
+    """
     if kind == "points":
         return -27.0 if options.episode == "deal" else -(options.target + 27.0)
-    if options.episode == "deal":
-        return -1.05
-    return -(options.target + 27.0) / herzeln.DEAL_POINTS - 1 if kind == "payoff" else -1.05
+    ahead = 10 * options.jack_of_diamonds + 5 * options.no_trick_bonus
+    if options.players == 2 and options.moon != "add":
+        ahead += herzeln.DEAL_POINTS
+    deal = -1.05 - ahead / herzeln.DEAL_POINTS
+    if options.episode == "deal" or kind == "result":
+        return deal
+    return -(options.target + 27.0) / herzeln.DEAL_POINTS + deal
 
 
 def _viersche_illegal(options: Any, kind: str) -> float:

@@ -37,6 +37,7 @@ CLUB_TWO, DIAMOND_TWO = HERZELN_DECK.parse("C2"), HERZELN_DECK.parse("D2")
 QUEEN, JACK = HERZELN_DECK.parse("SQ"), HERZELN_DECK.parse("DJ")
 PENALTY = ALL_HEARTS | 1 << QUEEN
 QUEEN_POINTS, JACK_POINTS, NO_TRICK_POINTS, DEAL_POINTS = 13, -10, -5, 26
+MOST_TARGET = 1_000_000_000  # what the state's 32 bits for a total hold with room to spare
 PASSED = 3  # cards that each seat passes
 
 EPISODES = ("deal", "game")
@@ -87,8 +88,8 @@ class Options:
     def __post_init__(self) -> None:
         if self.target < 1:
             raise OptionError(f"option target={self.target} is not valid. Valid: a positive whole number")
-        if self.target > 10_000:
-            raise OptionError(f"option target={self.target} is not valid. Valid: at most 10000")
+        if self.target > MOST_TARGET:
+            raise OptionError(f"option target={self.target} is not valid. Valid: at most {MOST_TARGET}")
         if self.players != 3 and self.three_players != "drop_diamond_two":
             raise OptionError(f"option three_players={self.three_players!r} needs players=3, not {self.players}")
         if self.players != 2 and self.two_players != "full":
@@ -124,11 +125,9 @@ CLUB_TWO_LEADS, ANY_CLUB_LEADS, LEFT_OF_DEALER_LEADS = range(3)
 PASSINGS = choices(Options, "passing")
 PASSING_NONE, PASSING_CYCLE, PASSING_LEFT, PASSING_RIGHT, PASSING_ACROSS, PASSING_RANDOM = range(6)
 MOONS = choices(Options, "moon")
-MOON_ADD, MOON_SUBTRACT, MOON_ADD_UNLESS_LOSES = range(3)
+_, MOON_SUBTRACT, MOON_ADD_UNLESS_LOSES = range(3)
 DROPS = choices(Options, "three_players")
 DROP_DIAMOND_TWO, DROP_CLUB_TWO, KITTY = range(3)
-TIES = choices(Options, "tie")
-SHARE, EXTRA_DEALS = range(2)
 
 STATE = state_dtype(
     CARDS,

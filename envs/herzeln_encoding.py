@@ -66,7 +66,7 @@ def pieces(players: int) -> list[Piece]:
         Piece("winner", 4, "who would take it as it lies"),
         Piece("dealer", 4, "who dealt"),
         Piece("receiver", 4, "who receives the observer's passed cards; the observer where nothing is passed"),
-        Piece("passes", 4, "cards already passed by the seat to move, one-hot 0 1 2; then: passing is going on"),
+        Piece("passes", 4, "one-hot: 0, 1 or 2 cards passed, where the observer is passing; then: passing is going on"),
         Piece("flags", 4, "hearts broken; first trick; hand of the full size; a trick is under way"),
         Piece("led_suit", 4, "suit led to the current trick"),
         Piece("tricks_taken", 4, "tricks taken, by seat", CARDS // 2),
@@ -214,4 +214,12 @@ def write_hidden(state: Any, seat: int, out: Any, at: int) -> int:
     return at
 
 
-ENCODING = Encoding(VERSION, pieces, hidden, write, write_hidden)
+def constant(options: Options) -> list[str]:
+    """Slices that never change under these rules."""
+    found = ["rules"] + (["scores"] if options.episode == "deal" else [])
+    if options.players > 2 and options.passing == "none":
+        found += ["passed", "received", "other_passed"]
+    return found + (["receiver", "passes"] if options.players == 2 or options.passing == "none" else [])
+
+
+ENCODING = Encoding(VERSION, pieces, hidden, constant, write, write_hidden)

@@ -107,13 +107,13 @@ def advance(
     """
     finished = 0
     size = len(final_observations) // len(states)
+    reward[:] = 0.0
+    done[:] = False
+    illegal[:] = False
     for start in range(0, len(states), BLOCK):
         end = min(start + BLOCK, len(states))
         for i in range(start, end):
             state = states[i]
-            reward[i] = 0.0
-            done[i] = False
-            illegal[i] = False
             card = np.int64(actions[i])
             if card == NO_CARD:
                 continue
@@ -145,8 +145,7 @@ def advance(
             legals[i] = legal(state)
             spread(masks, i * DECK, legals[i], DECK)
         if observing:
-            for i in range(start, end):
-                write_seen(states[i], seats[i], scratch, observations, i * size)
+            observe_block(states, seats, start, end, observations, scratch)
     return finished
 
 
@@ -159,17 +158,26 @@ def deal_next(state: Any) -> None:
 
 
 def write_seen(state: Any, seat: int, scratch: Any, out: Any, at: int) -> int:
-    """Write what a seat sees of a state to out[at:]; `scratch` [1] is overwritten with its view."""
+    """Write what a seat sees of a state to out[at:]; the first record of `scratch` is overwritten with its view."""
     scratch[0] = state
     conceal(scratch[0], seat)
     return write(scratch[0], out, at)
 
 
-def observe(states: Any, seats: Any, out: Any, scratch: Any) -> None:
-    """Observations int8[N * D] of every lane for the given seat."""
+def observe_block(states: Any, seats: Any, start: int, end: int, out: Any, scratch: Any) -> None:
+    """Observations of the lanes start to end - 1 (at most BLOCK): first all views, then all encodings."""
     size = len(out) // len(states)
-    for i in range(len(states)):
-        write_seen(states[i], seats[i], scratch, out, i * size)
+    for i in range(start, end):
+        scratch[i - start] = states[i]
+        conceal(scratch[i - start], seats[i])
+    for i in range(start, end):
+        write(scratch[i - start], out, i * size)
+
+
+def observe(states: Any, seats: Any, out: Any, scratch: Any) -> None:
+    """Observations int8[N * D] of every lane for the given seat; `scratch` [BLOCK] is overwritten."""
+    for start in range(0, len(states), BLOCK):
+        observe_block(states, seats, start, min(start + BLOCK, len(states)), out, scratch)
 
 
 def observe_state(states: Any, seats: Any, out: Any, scratch: Any) -> None:
@@ -258,6 +266,6 @@ def bind_lanes(name: str, rules: Any, encoding: Any, deck: int) -> Lanes:
     names += ["legal", "play", "conceal", "rewards", "final_score"]
     kernels = {each: getattr(rules, each) for each in names}
     kernels |= {"write": encoding.write, "write_hidden": encoding.write_hidden, "DECK": deck}
-    for template in (write_seen, deal_next):
+    for template in (write_seen, observe_block, deal_next):
         kernels[template.__name__] = kernel(specialise(template, name, **kernels))
     return Lanes(**{template.__name__: bind(template, name, **kernels) for template in TEMPLATES})

@@ -48,17 +48,22 @@ def replay(record: Mapping[str, Any]) -> Iterator[Batch]:
     Raises:
         ValueError: something that is no record, or one whose actions are illegal.
     """
+    if not isinstance(record, Mapping):
+        raise ValueError(f"no game record of version {VERSION}: a mapping is needed, not {type(record).__name__}")
     missing = [name for name in FIELDS if name not in record]
     if missing or record["version"] != VERSION:
         why = f"lacks {', '.join(missing)}" if missing else f"version {record['version']!r}"
         raise ValueError(f"no game record of version {VERSION}: {why}")
     game = get_game(record["game"])
     options = game.options(**record["options"])
-    start = game.new_states(options, np.uint64(record["seed"]), np.zeros(1, np.uint64), [record["lane_deal"]])
-    game.lanes.open_lanes(start, np.ones(1, bool))
-    for name, value in record["match"].items():
-        start[name][0] = value
-    _restore(game, start, record["deals"][0])
+    try:
+        start = game.new_states(options, np.uint64(record["seed"]), np.zeros(1, np.uint64), [record["lane_deal"]])
+        game.lanes.open_lanes(start, np.ones(1, bool))
+        for name, value in record["match"].items():
+            start[name][0] = value
+        _restore(game, start, record["deals"][0])
+    except (TypeError, AttributeError, KeyError, IndexError) as error:
+        raise ValueError(f"the game record is damaged: {error!r}") from None
     batch = _batch_from(game, options, start)
     number = 0
     for place, action in enumerate(record["actions"]):
@@ -68,6 +73,8 @@ def replay(record: Mapping[str, Any]) -> Iterator[Batch]:
         batch.advance(np.array([action], np.int64))
         if int(batch.states["deal"][0]) != number:
             number += 1
+            if number >= len(record["deals"]):
+                raise ValueError(f"the game record is damaged: it lacks deal {number + 1}")
             _restore(game, batch.states, record["deals"][number])
             batch.look()
     yield batch

@@ -163,4 +163,12 @@ def write_hidden(state: Any, seat: int, out: Any, at: int) -> int:
     return spread(out, at, bit(state.face_down) if state.face_down >= 0 else 0, CARDS)
 
 
-ENCODING = Encoding(VERSION, pieces, hidden, write, write_hidden)
+def constant(options: Options) -> list[str]:
+    """Slices that never change under these rules."""
+    found = ["rules"] + ([] if options.jack_exempt else ["bare"])
+    if options.episode == "deal":
+        found += ["carried"]
+    return found + (["rungs", "marks"] if options.episode in ("deal", "round") else [])
+
+
+ENCODING = Encoding(VERSION, pieces, hidden, constant, write, write_hidden)

@@ -7,11 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 
 from stich.agents import load_agent
-from stich.envs import HERZELN, VIERSCHE, OptionError
+from stich.envs import HERZELN, VIERSCHE, IllegalCardError, OptionError
 from stich.training.cli import main
 from stich.training.evaluate import evaluate
 from stich.training.match import distinct, make_design, play_deals
@@ -19,11 +20,12 @@ from stich.training.match import distinct, make_design, play_deals
 
 def run(*words: str) -> int:
     """The exit status of the command in this process."""
-    try:
-        main(list(words))
-    except SystemExit as end:
-        return int(end.code or 0)
-    return 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["stich", *words])
+        patch.setattr("sys.path", list(sys.path))
+        with pytest.raises(SystemExit) as end:
+            main()
+    return int(end.value.code or 0)
 
 
 def test_evaluate_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,11 +63,18 @@ def test_evaluate_numbers_agents_of_one_name(tmp_path: Path) -> None:
         (["train", "nothing"], "no config 'nothing'"),
         (["train", "herzeln_ppo", "lanse=3"], "unknown config key 'lanse'. Did you mean 'lanes'"),
         (["play", "--seat", "9"], "--seat 9 is no seat"),
+        (["train", "herzeln_ppo", "hidden=[64"], "'hidden=[64' is not valid. Valid: key=value"),
+        (["train", "herzeln_ppo", "options=[1, 2]"], "options=[1, 2] is not valid. Valid: a mapping"),
+        (["train", "herzeln_ppo", "baselines=[duk]"], "unknown herzeln agent 'duk'. Did you mean 'duck'"),
+        (["evaluate", "rules", "ppo"], "agent 'ppo' needs a checkpoint"),
+        (["evaluate", "rules", "duck", "--json", "/dev/null/x.json"], "'/dev/null'"),
+        (["evaluate", "--foo"], "No such option: --foo"),
+        (["nonsense"], "No such command 'nonsense'"),
     ],
 )
 def test_mistakes_get_one_line(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(*words) == 2
-    output = " ".join(capsys.readouterr().out.split())
+    output = " ".join(capsys.readouterr().err.replace("│", " ").split())
     assert message in output
     assert "Traceback" not in output
 
@@ -119,6 +128,50 @@ def test_agents_of_one_name_are_one_agent_to_the_deal() -> None:
     standings, _ = evaluate(HERZELN, HERZELN.options(episode="deal"), [agent, agent], ["a", "b"], deals=30, seed=1)
     payoff = standings[0].payoff
     np.testing.assert_allclose([payoff.mean, payoff.low, payoff.high], 0, atol=1e-6)
+
+
+def test_games_of_an_evaluation_share_no_deal() -> None:
+    """Intervals need independent episodes: the games of neighbouring numbers begin in lanes of their own."""
+    agent = load_agent("random")
+    rules = HERZELN.options(episode="game", target=40)
+    seatings = make_design(HERZELN, 4, 4).seatings[:1]
+    _, score = play_deals(HERZELN, rules, [agent] * 4, seatings, seed=3, first_deal=0, deals=400)
+    own = score[:, 0, 0]
+    assert abs(np.corrcoef(own[:-1], own[1:])[0, 1]) < 0.2
+
+
+HAND = [f"C{rank}" for rank in HERZELN.deck.ranks]
+OTHERS = [[suit + rank for rank in HERZELN.deck.ranks] for suit in "DHS"]
+
+
+class Wrong:
+    """An agent that returns one thing whatever it is asked."""
+
+    name = "wrong"
+
+    def __init__(self, answer: object) -> None:
+        self.answer = answer
+
+    def act(self, views: np.ndarray, keys: np.ndarray) -> np.ndarray:
+        return np.asarray(self.answer) if np.ndim(self.answer) else np.full(len(views), self.answer)
+
+
+@pytest.mark.parametrize("answer", [-1, 10**7, 51, 0.0, [1, 2, 3, 4, 5, 6, 7]])
+def test_wrong_agents_are_named(answer: object) -> None:
+    rules = HERZELN.options(episode="deal")
+    seatings = make_design(HERZELN, 4, 2).seatings
+    with pytest.raises(IllegalCardError, match="agent 'wrong'"):
+        play_deals(HERZELN, rules, [Wrong(answer), load_agent("duck")], seatings, seed=1, first_deal=0, deals=5)
+    env = gymnasium.make("stich/Herzeln-v0", opponents=Wrong(answer), seat=0, illegal="random")
+    env.reset(options={"hands": [HAND, *OTHERS], "dealer": 0})  # the learner leads the two of clubs
+    with pytest.raises(IllegalCardError, match="agent 'wrong'"):
+        env.step(0)
+
+
+def test_evaluate_writes_a_folder(tmp_path: Path) -> None:
+    assert run("evaluate", "duck", "low", "--deals", "10", "--out", str(tmp_path / "here")) == 0
+    assert json.loads((tmp_path / "here/evaluate.json").read_text())["deals"] == 10
+    assert "| duck |" in (tmp_path / "here/evaluate.md").read_text()
 
 
 def test_whole_games_can_be_evaluated() -> None:

@@ -261,6 +261,12 @@ def test_checkpoints_that_are_none(tmp_path: Path) -> None:
     save_checkpoint(tmp_path / "old", tensors, {**about, "encoding": 0})
     with pytest.raises(CheckpointError, match="trained on encoding 0 of herzeln, but this version has 1"):
         load_agent(f"ppo:{tmp_path / 'old'}")
+    save_checkpoint(tmp_path / "bare", tensors, {"game": "herzeln"})
+    with pytest.raises(CheckpointError, match="lacks players, hidden, ignore, encoding"):
+        load_agent(f"ppo:{tmp_path / 'bare'}")
+    (tmp_path / "last.safetensors").write_bytes(good.read_bytes())
+    with pytest.raises(CheckpointError, match="holds a policy alone"):
+        train(tiny(), tmp_path, resume=True)
     save_checkpoint(tmp_path / "wide", tensors, {**about, "hidden": [99, 16]})
     with pytest.raises(CheckpointError, match="does not fit its own description"):
         load_agent(f"ppo:{tmp_path / 'wide'}")
@@ -312,6 +318,12 @@ def test_the_actor_reads_no_hidden_card() -> None:
         ({"teacher": "nobody", "imitate": 5}, "unknown herzeln agent 'nobody'"),
         ({"imitate": 5}, "needs a teacher"),
         ({"hidden": []}, "hidden=.* is not valid"),
+        ({"final_deals": -1}, "final_deals=-1 is not valid. Valid: 0 to"),
+        ({"gamma": 2}, "gamma=2.0 is not valid. Valid: 0.0 to 1.0"),
+        ({"threads": -1}, "threads=-1 is not valid"),
+        ({"options": [1]}, "options=.* is not valid. Valid: a mapping"),
+        ({"opponent_share": 0.5}, "and an opponent where it is above 0"),
+        ({"baselines": ["nobody"]}, "unknown herzeln agent 'nobody'"),
     ],
 )
 def test_config_mistakes_are_named(values: dict[str, Any], message: str) -> None:
@@ -328,12 +340,51 @@ def test_words_name_config_keys_or_rule_options() -> None:
         find_config("nothing")
 
 
+def test_words_change_nothing_else() -> None:
+    """A rule word leaves single deals single deals, and `options=` is heard."""
+    assert train_config({}, ["players=3"]).rules().episode == "deal"
+    assert train_config({}, ["options={players: 3}"]).rules().players == 3
+    assert train_config({"options": {"players": 2}}, ["episode=game"]).rules().episode == "game"
+
+
+@pytest.mark.parametrize(
+    ("game", "options"),
+    [
+        ("herzeln", {}),
+        ("herzeln", {"players": 2}),
+        ("herzeln", {"players": 3}),
+        ("herzeln", {"preset": "hearts", "jack_of_diamonds": True}),
+        ("viersche", {}),
+        ("viersche", {"jack_exempt": True}),
+        ("viersche", {"episode": "round"}),
+    ],
+)
+def test_slices_that_never_change_are_not_read(game: str, options: dict[str, Any]) -> None:
+    """What a network leaves out is constant in play under the rules."""
+    options = {"episode": "deal", **options}
+    batch, agent, seen = make_batch(game, 64, **options), load_agent("random", game=game), []
+    for _ in range(120):
+        seen.append(batch.state)
+        batch.step(agent.act(batch.views, batch.keys()))
+    states, layout = np.concatenate(seen), batch.game.encoding.layout(batch.players)
+    for name in batch.game.encoding.constant(batch.options):
+        assert (states[:, layout[name]] == states[:1, layout[name]]).all() or name == "receiver", name
+
+
+def test_an_agent_finds_the_device_of_its_network() -> None:
+    """Observations go where the weights are; here to a device that only knows shapes."""
+    trainer = Trainer(tiny())
+    trainer.network.to("meta")
+    with pytest.raises((NotImplementedError, RuntimeError), match="Cannot copy out of meta tensor"):
+        trainer.agent().log_probabilities(trainer.batch.views[:1])
+
+
 @pytest.mark.parametrize(
     "path", sorted((Path(__file__).parent.parent / "configs").glob("*.yaml")), ids=lambda p: p.stem
 )
 def test_shipped_configs_build(path: Path) -> None:
     config = train_config(read_yaml(path))
-    ActorCritic({"herzeln": HERZELN, "viersche": VIERSCHE}[config.game], 4, config.hidden, config.ignore)
+    ActorCritic({"herzeln": HERZELN, "viersche": VIERSCHE}[config.game], 4, config.hidden)
     assert json.dumps(config.as_dict())
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -20,13 +22,38 @@ from .evaluate import Standing, as_json, evaluate
 from .seeds import TEST, seed_of
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
-console = Console()
+console, errors = Console(), Console(stderr=True)
+
+
+def clear_errors(command: Callable[..., None]) -> Callable[..., None]:
+    """Mistakes of the user's end in one line on the standard error, exit status 2, without a traceback."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+        except KeyboardInterrupt:
+            raise typer.Exit(130) from None
+        except ModuleNotFoundError as error:
+            extra = "test" if error.name in ("pyspiel", "open_spiel") else "train"
+            _complain(f"{error.name} is not installed. Valid: pip install 'stich[{extra}]'")
+        except (ValueError, OSError, MemoryError) as error:
+            _complain(str(error) or type(error).__name__)
+
+    return run
+
+
+def _complain(text: str) -> NoReturn:
+    errors.print(f"stich: {text}", style="bold red", markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(2)
+
 
 Words = Annotated[list[str] | None, typer.Argument(help="key=value: config keys or rule options, as preset=hearts")]
 GameName = Annotated[str, typer.Option("--game", help="herzeln or viersche")]
 
 
 @app.command()
+@clear_errors
 def train(
     config: Annotated[str, typer.Argument(help="a YAML file, or the name of a shipped config")],
     words: Words = None,
@@ -41,12 +68,14 @@ def train(
 
 
 @app.command(name="evaluate")
+@clear_errors
 def evaluate_command(
     agents: Annotated[list[str], typer.Argument(help="agents, then key=value rule options")],
     game: GameName = "herzeln",
     deals: Annotated[int, typer.Option(help="number of deals, each played in every distinct seating")] = 1000,
     seed: Annotated[int, typer.Option(help="which test deals")] = 0,
     json_file: Annotated[Path | None, typer.Option("--json", help="also write the result to this file")] = None,
+    out: Annotated[Path | None, typer.Option(help="also write evaluate.json and evaluate.md to this folder")] = None,
 ) -> None:
     """Compare agents on duplicate deals in all seatings: payoff with a 95 % interval by deal."""
     found = get_game(game)
@@ -54,6 +83,10 @@ def evaluate_command(
     options = found.options(**{"episode": "deal", **overrides(words)})
     if deals < 2:
         raise OptionError(f"--deals {deals} is not valid. Valid: 2 or more, for an interval")
+    files = [file for file in (json_file, out / "evaluate.json" if out else None) if file is not None]
+    for file in files:  # a result that can't be written is better known before it is computed
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
     with Progress(console=console, transient=True) as bar:
         task = bar.add_task("deals", total=deals)
         players = [load_agent(name, game=game) for name in names]
@@ -66,10 +99,21 @@ def evaluate_command(
             seed=seed_of(TEST, seed),
             progress=lambda count: bar.advance(task, count),
         )
-    console.print(_standings_table(standings, f"{found.name}, {design.name}, {deals} deals"))
-    if json_file is not None:
-        json_file.parent.mkdir(parents=True, exist_ok=True)
-        json_file.write_text(json.dumps(as_json(found, deals, design, standings), indent=1) + "\n")
+    unit = "deal" if options.episode == "deal" else f"{options.episode} of its own"
+    title = f"{found.name}, {design.name}, {deals} times a {unit}"
+    console.print(_standings_table(standings, title))
+    for file in files:
+        file.write_text(json.dumps(as_json(found, deals, design, standings), indent=1) + "\n")
+    if out is not None:
+        (out / "evaluate.md").write_text(_standings_markdown(standings, title))
+
+
+def _standings_markdown(standings: list[Standing], title: str) -> str:
+    rows = [f"# {title}", "", "| agent | payoff | 95 % interval |", "|---|---|---|"]
+    for standing in standings:
+        payoff = standing.payoff
+        rows.append(f"| {standing.name} | {payoff.mean:+.3f} | {payoff.low:+.3f} to {payoff.high:+.3f} |")
+    return "\n".join(rows) + "\n"
 
 
 def _is_option(word: str) -> bool:
@@ -78,7 +122,7 @@ def _is_option(word: str) -> bool:
 
 
 def _standings_table(standings: list[Standing], title: str) -> Table:
-    table = Table("agent", "payoff a deal", "95 % interval", title=title)
+    table = Table("agent", "payoff", "95 % interval", title=title)
     shares = standings[0].share is not None
     if shares:
         table.add_column("share of the points")
@@ -90,6 +134,7 @@ def _standings_table(standings: list[Standing], title: str) -> Table:
 
 
 @app.command()
+@clear_errors
 def play(
     words: Words = None,
     game: GameName = "herzeln",
@@ -104,9 +149,10 @@ def play(
 
 
 @app.command()
+@clear_errors
 def bench(
     json_file: Annotated[Path | None, typer.Option("--json", help="also write the figures to this file")] = None,
-    seconds: Annotated[float, typer.Option(help="CPU time of each measurement")] = 2.0,
+    seconds: Annotated[float, typer.Option(min=0.01, help="CPU time of each measurement")] = 2.0,
 ) -> None:
     """Measure speed against peers in the same run, per CPU-second on one core."""
     from .bench import run_bench
@@ -117,20 +163,10 @@ def bench(
         json_file.write_text(json.dumps(figures, indent=1) + "\n")
 
 
-def main(arguments: Any = None) -> None:
-    """Entry point: errors of the user's end in one line, not in a traceback."""
-    try:
-        app(args=arguments, standalone_mode=False)
-    except typer.Abort:
-        sys.exit(130)
-    except (ValueError, OSError) as error:
-        console.print(f"stich: {error}", style="bold red", markup=False, highlight=False, soft_wrap=True)
-        sys.exit(2)
-    except ModuleNotFoundError as error:
-        extra = "test" if error.name in ("pyspiel", "open_spiel") else "train"
-        needed = f"stich: {error.name} is not installed. Valid: pip install 'stich[{extra}]'"
-        console.print(needed, style="bold red", markup=False)
-        sys.exit(2)
+def main() -> None:
+    """Entry point; agents of one's own are found in the current folder."""
+    sys.path.insert(0, "")
+    app()
 
 
 if __name__ == "__main__":

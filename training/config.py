@@ -16,6 +16,30 @@ from ..envs.options import build
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"
 
 
+BOUNDS = (
+    ("decisions", 1, 10**15),
+    ("lanes", 1, 1_000_000),
+    ("steps", 1, 1_000_000),
+    ("epochs", 1, 1000),
+    ("minibatch", 1, 10**9),
+    ("evaluate_every", 1, 10**9),
+    ("evaluate_deals", 2, 10**9),
+    ("final_deals", 0, 10**9),
+    ("threads", 0, 1024),
+    ("imitate", 0, 10**15),
+    ("learning_rate", 0.0, 10.0),
+    ("final_learning_rate", 0.0, 10.0),
+    ("entropy", 0.0, 10.0),
+    ("final_entropy", 0.0, 10.0),
+    ("clip", 1e-6, 10.0),
+    ("gamma", 0.0, 1.0),
+    ("trace", 0.0, 1.0),
+    ("value_weight", 0.0, 1e6),
+    ("gradient_norm", 1e-6, 1e6),
+)
+"""Numbers of a config with the least and the largest value that makes sense."""
+
+
 @dataclass(frozen=True)
 class TrainConfig:
     """Everything that a training run depends on.
@@ -33,7 +57,8 @@ class TrainConfig:
         lanes: Games played side by side.
         steps: Cards played in each lane between two updates; whole deals lose no decision.
         hidden: Widths of the hidden layers.
-        ignore: Slices of the observation that the network does not read.
+        ignore: Slices of the observation that the network does not read; None for those that are constant under
+            the rules trained on.
         learning_rate: Adam's step size at the start, falling linearly.
         final_learning_rate: ... to this at the end.
         entropy: Weight of the entropy bonus at the start, falling linearly.
@@ -65,7 +90,7 @@ class TrainConfig:
     lanes: int = 512
     steps: int = 52
     hidden: tuple[int, ...] = (256, 256)
-    ignore: tuple[str, ...] = ()
+    ignore: tuple[str, ...] | None = None
     learning_rate: float = 7e-4
     final_learning_rate: float = 1e-4
     entropy: float = 0.03
@@ -85,9 +110,9 @@ class TrainConfig:
     device: Literal["auto", "cpu", "cuda"] = "auto"
 
     def __post_init__(self) -> None:
-        for name in ("decisions", "lanes", "steps", "epochs", "minibatch", "evaluate_every"):
-            if getattr(self, name) < 1:
-                raise OptionError(f"config key {name}={getattr(self, name)} is not valid. Valid: 1 or more")
+        for name, low, high in BOUNDS:
+            if not low <= getattr(self, name) <= high:
+                raise OptionError(f"config key {name}={getattr(self, name)} is not valid. Valid: {low} to {high}")
         if not self.hidden or min(self.hidden) < 1:
             raise OptionError(f"config key hidden={list(self.hidden)} is not valid. Valid: positive whole numbers")
         if self.imitate and not self.teacher:
@@ -151,7 +176,11 @@ def overrides(words: Sequence[str]) -> dict[str, Any]:
         key, equals, value = word.partition("=")
         if not equals or not key:
             raise OptionError(f"{word!r} is not valid. Valid: key=value")
-        found[key] = yaml.safe_load(value)
+        try:
+            found[key] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            valid = "key=value, with a value such as 3, true, text or [64, 64]"
+            raise OptionError(f"{word!r} is not valid. Valid: {valid}") from None
     return found
 
 
@@ -164,12 +193,14 @@ def train_config(values: Mapping[str, Any], words: Sequence[str] = ()) -> TrainC
     given = overrides(words)
     game = get_game(given.get("game", merged.get("game", "herzeln")))
     rules = set(game.options_class.__dataclass_fields__)
-    options = dict(merged.get("options") or {})
+    options = given.pop("options", merged.get("options") or {})
+    if not isinstance(options, Mapping):
+        raise OptionError(f"config key options={options!r} is not valid. Valid: a mapping of rule options")
+    options = {"episode": "deal", **options}
     for key, value in given.items():
         if key in rules:
             options[key] = value
         else:
             merged[key] = value
-    if options:
-        merged["options"] = options
+    merged["options"] = options
     return build(TrainConfig, merged, what="config key")

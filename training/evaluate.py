@@ -16,7 +16,7 @@ CHUNK = 20_000  # games that are played side by side; bounds the memory
 
 @dataclass(frozen=True)
 class Standing:
-    """What one agent reached: payoff per seat and deal in points, and in Viersche its share of the card points."""
+    """What one agent reached: payoff per seat and episode in points; in Viersche's deals its share of the points."""
 
     name: str
     payoff: Estimate
@@ -53,7 +53,7 @@ def evaluate(
     """Play the same deals in every distinct seating and compare.
 
     Args:
-        game, options: What is played; one episode counts as one deal.
+        game, options: What is played; where `episode` is longer than a deal, each counts as one "deal".
         agents: The agents, in the order given by the user.
         names: What they are called; agents of one name are taken to be the same.
         deals: Number of deals.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..agents.base import checked_act
 from ..envs.batch import Batch, Terms
 from ..envs.cards import NO_CARD
 from ..envs.game import Game
@@ -59,18 +60,22 @@ def play_deals(
     seed: int,
     first_deal: int,
     deals: int,
-    on_step: Callable[[Batch, np.ndarray], None] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Play deals first_deal, first_deal + 1, ... of lane 0 of `seed`, each in every seating.
+    """Play deals first_deal, first_deal + 1, ... of `seed`, each in every seating.
+
+    Single deals are those of lane 0, so that a passing direction that follows the deal's number does so here.
+    Longer episodes begin in lanes of their own: no two of them share a deal.
 
     Agents' draws are keyed by (seed, deal, seat, agent), so a seating changes nothing but who holds the cards.
 
     Returns:
-        Payoff in points and final score, both f64[deals, seatings, P] by seat.
+        Payoff in points (the sum over the episode) and final score, both f64[deals, seatings, P] by seat.
     """
     count = deals * len(seatings)
     numbers = np.repeat(np.arange(first_deal, first_deal + deals), len(seatings))
-    batch = Batch(game, options, Terms("payoff"), seed, np.zeros(count, np.uint64), numbers, "disabled")
+    none = np.zeros(count, np.int64)
+    lane, lane_deal = (none, numbers) if options.episode == "deal" else (numbers, none)
+    batch = Batch(game, options, Terms("payoff"), seed, lane.astype(np.uint64), lane_deal, "disabled")
     owners = np.tile(seatings, (deals, 1))
     payoff = np.zeros((count, options.players))
     score = np.zeros((count, options.players))
@@ -83,9 +88,7 @@ def play_deals(
         for number, agent in enumerate(agents):
             own = np.flatnonzero(running & (mover == number))
             if len(own):
-                actions[own] = agent.act(views[own], keys[own])
-        if on_step is not None:
-            on_step(batch, actions)
+                actions[own] = checked_act(agent, game, views[own], keys[own], batch.legal[own])
         step = batch.step(actions)
         payoff += step.reward
         score[step.done] = step.final_score[step.done]

@@ -63,9 +63,8 @@ def _no_trump(game: Game, state: Any, card: int) -> bool:
 
 
 def _tell_score(env: RawEnv, console: Console) -> None:
-    if any(env.rewards.values()):
-        rewards = np.array([env.rewards[agent] for agent in env.possible_agents])
-        console.print("deal over: " + _by_seat(env, rewards), style="bold")
+    rewards = np.array([env.rewards[agent] for agent in env.possible_agents])
+    console.print("deal over, rewards: " + _by_seat(env, rewards), style="bold")
 
 
 def _by_seat(env: RawEnv, numbers: np.ndarray) -> str:

@@ -15,9 +15,10 @@ import torch
 from torch import Tensor
 
 from ..agents import load_agent
-from ..agents.checkpoint import network_about
+from ..agents.checkpoint import CheckpointError, network_about
 from ..agents.network import ActorCritic, NetworkAgent, masked_log_softmax
 from ..envs.batch import Batch, Terms
+from ..envs.errors import OptionError
 from ..envs.game import get_game
 from .config import TrainConfig
 from .rollout import Collector, Rollout, advantages
@@ -49,7 +50,8 @@ class Trainer:
         torch.manual_seed(config.seed)
         if config.threads:
             torch.set_num_threads(config.threads)
-        self.network = ActorCritic(self.game, self.rules.players, config.hidden, config.ignore).to(self.device)
+        self.ignore = self.game.encoding.constant(self.rules) if config.ignore is None else config.ignore
+        self.network = ActorCritic(self.game, self.rules.players, config.hidden, self.ignore).to(self.device)
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5)
         self.generator = torch.Generator().manual_seed(config.seed)
         numbers = np.arange(config.lanes, dtype=np.uint64)
@@ -58,6 +60,7 @@ class Trainer:
         self.teacher = load_agent(config.teacher, game=config.game) if config.teacher else None
         opponent = load_agent(config.opponent, game=config.game) if config.opponent else None
         self.collector = Collector(self.batch, config.steps, self.device, opponent, config.opponent_share)
+        self.baselines = {name: load_agent(name, game=config.game) for name in config.baselines}
         self.updates = 0
         self.history: list[dict[str, float]] = []
 
@@ -170,7 +173,7 @@ class Trainer:
         """What a checkpoint says of itself."""
         config = self.config
         return {
-            **network_about(self.game, self.rules.players, config.hidden, config.ignore),
+            **network_about(self.game, self.rules.players, config.hidden, self.ignore),
             "config": config.as_dict(),
             "updates": self.updates,
             "decisions": self.decisions,
@@ -191,7 +194,13 @@ class Trainer:
         return found
 
     def restore(self, tensors: dict[str, Tensor], about: dict[str, Any]) -> None:
-        """Continue from a checkpoint's tensors as if never interrupted."""
+        """Continue from a checkpoint's tensors as if never interrupted.
+
+        Raises:
+            CheckpointError: a checkpoint of a policy alone.
+        """
+        if not {"lanes", "generator"} <= set(tensors):
+            raise CheckpointError("the checkpoint holds a policy alone; a run is resumed from its last.safetensors")
         self.network.load_state_dict({n[6:]: t for n, t in tensors.items() if n.startswith("model.")})
         moments: dict[int, dict[str, Tensor]] = {}
         for name, tensor in tensors.items():
@@ -217,4 +226,6 @@ def pick_device(name: str) -> torch.device:
     """The device of that name; "auto" is a GPU where there is one."""
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda" and not torch.cuda.is_available():
+        raise OptionError("config key device='cuda' is not possible: torch finds no GPU. Valid: auto, cpu")
     return torch.device(name)

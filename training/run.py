@@ -11,7 +11,6 @@ import io
 import json
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from ..agents import load_agent
 from ..agents.checkpoint import CheckpointError, read_checkpoint, save_checkpoint, write_atomically
 from ..envs.errors import OptionError
+from ..envs.game import with_episode
 from .config import TrainConfig
 from .evaluate import Standing, as_json, evaluate
 from .plots import learning_curve
@@ -50,11 +50,14 @@ def train(config: TrainConfig, out: Path, resume: bool = False, say: Callable[[s
     return trainer
 
 
+MAY_DIFFER = ("decisions", "final_deals", "threads")  # keys that a resumed run may have changed
+
+
 def _restore(trainer: Trainer, last: Path) -> None:
     tensors, about = read_checkpoint(last)
     theirs = about.get("config", {})
     ours = json.loads(json.dumps(trainer.config.as_dict()))
-    differ = [key for key in ours if key not in ("decisions", "final_deals") and theirs.get(key) != ours[key]]
+    differ = [key for key in ours if key not in MAY_DIFFER and theirs.get(key) != ours[key]]
     if differ:
         raise CheckpointError(f"{last} belongs to another config: {', '.join(differ)} differ")
     if about["encoding"] != trainer.game.encoding.version:
@@ -91,10 +94,10 @@ def measure(trainer: Trainer) -> dict[str, float]:
     """Payoff head-to-head against each baseline on the validation deals, with its interval."""
     config = trainer.config
     row: dict[str, float] = {"decisions": trainer.decisions}
-    options = replace(trainer.rules, episode="deal")
+    options = with_episode(trainer.rules, "deal")
     seed = seed_of(VALIDATION, config.seed)
     for name in config.baselines:
-        pair = [trainer.agent(), load_agent(name, game=config.game)]
+        pair = [trainer.agent(), trainer.baselines[name]]
         standings, _ = evaluate(trainer.game, options, pair, ["ppo", name], deals=config.evaluate_deals, seed=seed)
         payoff = standings[0].payoff
         row |= {name: payoff.mean, f"{name}_low": payoff.low, f"{name}_high": payoff.high}
@@ -125,7 +128,7 @@ def save(trainer: Trainer, out: Path) -> None:
 def _final_table(trainer: Trainer, out: Path, say: Callable[[str], None]) -> None:
     """Payoffs against each baseline and `rules` on the test deals, printed and written."""
     config = trainer.config
-    options = replace(trainer.rules, episode="deal")
+    options = with_episode(trainer.rules, "deal")
     rows, lines = [], ["| PPO against | payoff | 95 % interval |", "|---|---|---|"]
     for name in dict.fromkeys((*config.baselines, "rules")):
         pair = [trainer.agent(), load_agent(name, game=config.game)]
