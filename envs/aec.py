@@ -60,6 +60,7 @@ class RawEnv(AECEnv):
         self._seats = {agent: np.array([seat], np.int8) for seat, agent in enumerate(self.possible_agents)}
         self._size = size
         self._scratch = np.zeros(BLOCK, game.state)
+        self._card_played = np.empty(1, np.int64)
         self._batch: Batch | None = None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
@@ -158,7 +159,8 @@ class RawEnv(AECEnv):
         if self._rewarded:
             self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards[agent] = 0.0
-        step = batch.advance(np.array([card], np.int64))
+        self._card_played[0] = card
+        step = batch.advance(self._card_played)
         if not step.illegal[0] or self.terms.illegal == "random":
             self._actions.append(int(batch.played_card[0]))
         rewards = step.reward[0].tolist()

@@ -99,7 +99,8 @@ class Batch:
             np.zeros((n, game.encoding.size(players)), np.int8),
             np.zeros((n, players), np.float32),
         )
-        self._price = terms.price(game, options)
+        kind, on_illegal = REWARDS.index(terms.reward), ILLEGAL_MODES[terms.illegal]
+        self._terms = (kind, on_illegal, terms.price(game, options), autoreset == "same_step")
         game.lanes.open_lanes(self.states, np.ones(n, bool))
         self.look()
 
@@ -172,10 +173,7 @@ class Batch:
             self.states,
             self.legal,
             cards,
-            REWARDS.index(self.terms.reward),
-            ILLEGAL_MODES[self.terms.illegal],
-            self._price,
-            self.autoreset == "same_step",
+            *self._terms,
             step.reward,
             step.done,
             step.illegal,

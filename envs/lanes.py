@@ -38,6 +38,13 @@ write_hidden: Any = None
 DECK: Any = 0
 
 
+@kernel
+def any_legal(state: Any, legal_cards: int) -> int:
+    """A random card of a set, keyed by the deal and the cards played in it: what replaces an illegal one."""
+    key = combine(combine(deal_key(state.seed, state.lane, state.lane_deal), 3), state.plays)
+    return nth(legal_cards, below(key, legal_cards, popcount(legal_cards)))
+
+
 def open_lanes(states: Any, which: Any) -> None:
     """Start an episode in each lane where `which` bool[N] says so."""
     for i in range(len(states)):
@@ -120,8 +127,7 @@ def advance(
             if legals[i] >> card & 1 == 0:
                 illegal[i] = True
                 if on_illegal == RANDOM:
-                    key = combine(combine(deal_key(state.seed, state.lane, state.lane_deal), 3), state.plays)
-                    card = nth(legals[i], below(key, legals[i], popcount(legals[i])))
+                    card = any_legal(state, legals[i])
             if illegal[i] and on_illegal == TERMINATE:
                 reward[i, state.seat] = illegal_reward
                 state.phase = EPISODE_OVER
