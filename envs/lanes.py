@@ -22,7 +22,7 @@ from .tricks import next_seat
 RAISE, TERMINATE, RANDOM = range(3)  # what happens on an illegal card
 FINE, ILLEGAL, NO_SUCH_CARD, FINISHED = range(4)  # what `fault` finds
 
-BLOCK = 32  # lanes whose states fit into the first-level cache
+BLOCK = 32  # length of `scratch`: lanes whose states fit into the first-level cache
 
 # A game's kernels; bound by `bind_lanes`.
 open_episode: Any = None
@@ -117,8 +117,9 @@ def advance(
     reward[:] = 0.0
     done[:] = False
     illegal[:] = False
-    for start in range(0, len(states), BLOCK):
-        end = min(start + BLOCK, len(states))
+    block = len(scratch)
+    for start in range(0, len(states), block):
+        end = min(start + block, len(states))
         for i in range(start, end):
             state = states[i]
             card = np.int64(actions[i])
@@ -171,7 +172,7 @@ def write_seen(state: Any, seat: int, scratch: Any, out: Any, at: int) -> int:
 
 
 def observe_block(states: Any, seats: Any, start: int, end: int, out: Any, scratch: Any) -> None:
-    """Observations of the lanes start to end - 1 (at most BLOCK): first all views, then all encodings."""
+    """Observations of the lanes start to end - 1 (at most len(scratch)): first all views, then all encodings."""
     size = len(out) // len(states)
     for i in range(start, end):
         scratch[i - start] = states[i]
@@ -181,9 +182,10 @@ def observe_block(states: Any, seats: Any, start: int, end: int, out: Any, scrat
 
 
 def observe(states: Any, seats: Any, out: Any, scratch: Any) -> None:
-    """Observations int8[N * D] of every lane for the given seat; `scratch` [BLOCK] is overwritten."""
-    for start in range(0, len(states), BLOCK):
-        observe_block(states, seats, start, min(start + BLOCK, len(states)), out, scratch)
+    """Observations int8[N * D] of every lane for the given seat; `scratch`, as long as a block, is overwritten."""
+    block = len(scratch)
+    for start in range(0, len(states), block):
+        observe_block(states, seats, start, min(start + block, len(states)), out, scratch)
 
 
 def observe_state(states: Any, seats: Any, out: Any, scratch: Any) -> None:
