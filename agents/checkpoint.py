@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
 from ..envs.errors import unknown
-from ..envs.game import GAMES, Game, get_game
+from ..envs.game import GAMES, Game
 from .network import ActorCritic, NetworkAgent
 
 FORMAT = "stich-checkpoint-1"
@@ -83,13 +83,12 @@ def network_about(game: Game, players: int, hidden: Any, ignore: Any) -> dict[st
     }
 
 
-def load_network(path: str | Path, game: Game) -> tuple[ActorCritic, dict[str, Any]]:
-    """The network of a checkpoint.
+def require_fit(path: str | Path, about: Mapping[str, Any], game: Game) -> None:
+    """Refuse a checkpoint of another game or of another version of its encoding.
 
     Raises:
-        CheckpointError: as above, or it does not fit the game or its present encoding.
+        CheckpointError: what it is a checkpoint of.
     """
-    tensors, about = read_checkpoint(path)
     if about.get("game") not in GAMES:
         raise CheckpointError(f"{path}: {unknown('game', about.get('game'), GAMES)}")
     if about["game"] != game.name:
@@ -99,7 +98,17 @@ def load_network(path: str | Path, game: Game) -> tuple[ActorCritic, dict[str, A
             f"{path} was trained on encoding {about['encoding']} of {game.name}, "
             f"but this version has {game.encoding.version}"
         )
-    network = ActorCritic(get_game(game), about["players"], about["hidden"], about["ignore"])
+
+
+def load_network(path: str | Path, game: Game) -> tuple[ActorCritic, dict[str, Any]]:
+    """The network of a checkpoint.
+
+    Raises:
+        CheckpointError: as above, or it does not fit the game or its present encoding.
+    """
+    tensors, about = read_checkpoint(path)
+    require_fit(path, about, game)
+    network = ActorCritic(game, about["players"], about["hidden"], about["ignore"])
     weights = {name[6:]: tensor for name, tensor in tensors.items() if name.startswith("model.")}
     try:
         network.load_state_dict(weights)

@@ -18,7 +18,6 @@ from ..envs.batch import Batch, Terms
 from ..envs.cards import NO_CARD
 from ..envs.errors import DealError, OptionError
 from ..envs.game import get_game
-from ..envs.lanes import BLOCK
 from ..envs.render import table_text
 from .base import Agent, checked_act
 from .loader import load_agent
@@ -127,10 +126,7 @@ class Seats:
     def observation(self) -> np.ndarray:
         """int8[N, D], new: what the learner sees."""
         assert self.batch is not None
-        out = np.empty((self.lanes, self.game.encoding.size(self.players)), np.int8)
-        scratch = np.zeros(BLOCK, self.game.state)
-        self.game.lanes.observe(self.batch.states, self.learner.astype(np.int8), out.reshape(-1), scratch)
-        return out
+        return self.batch.observe(self.learner.astype(np.int8))
 
     def spaces(self) -> tuple[spaces.Box, spaces.Discrete]:
         """Observation and action space of one lane."""
@@ -209,8 +205,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, np.int64]):
         batch = self._seats.batch
         if self.render_mode is None or batch is None:
             return None
-        view = np.empty(1, self._seats.game.state)
-        self._seats.game.lanes.view(batch.states, self._seats.learner.astype(np.int8), view)
+        view = batch.view(self._seats.learner.astype(np.int8))
         return table_text(self._seats.game, view[0])
 
 

@@ -15,7 +15,6 @@ from pettingzoo.utils import OrderEnforcingWrapper
 from .batch import Batch, Terms
 from .errors import IllegalCardError, OptionError, unknown
 from .game import Game
-from .lanes import BLOCK
 from .record import make_record
 from .render import table_text
 
@@ -58,8 +57,6 @@ class RawEnv(AECEnv):
             for agent in self.possible_agents
         }
         self._seats = {agent: np.array([seat], np.int8) for seat, agent in enumerate(self.possible_agents)}
-        self._size = size
-        self._scratch = np.zeros(BLOCK, game.state)
         self._card_played = np.empty(1, np.int64)
         self._batch: Batch | None = None
 
@@ -123,8 +120,7 @@ class RawEnv(AECEnv):
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """What the agent sees now; new arrays."""
         batch, seat = self.batch, self._seats[agent]
-        observation = np.empty(self._size, np.int8)
-        self.game.lanes.observe(batch.states, seat, observation, self._scratch)
+        observation = batch.observe(seat)[0]
         mask = batch.action_mask[0].copy() if seat[0] == batch.seat[0] else np.zeros(batch.actions, np.int8)
         return {"observation": observation, "action_mask": mask}
 
@@ -134,9 +130,7 @@ class RawEnv(AECEnv):
 
     def view(self, agent: str) -> np.ndarray:
         """Structured array [1]: what the agent may know, as agents take it (`agent.act(view, keys)`)."""
-        out = np.empty(1, self.game.state)
-        self.game.lanes.view(self.batch.states, self._seats[agent], out)
-        return out
+        return self.batch.view(self._seats[agent])
 
     def keys(self, agent_number: int = 0) -> np.ndarray:
         """uint64[1]: the key of the draws of the agent to move."""

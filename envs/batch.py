@@ -118,6 +118,18 @@ class Batch:
         self._read = True
         return self._observation
 
+    def observe(self, seats: np.ndarray) -> np.ndarray:
+        """int8[N, D], a new array: what the seat given for each lane (int8[N]) sees, to move or not."""
+        out = np.empty(self._observation.shape, np.int8)
+        self.game.lanes.observe(self.states, seats, out.reshape(-1), self._scratch)
+        return out
+
+    def view(self, seats: np.ndarray) -> np.ndarray:
+        """Structured array [N], new: what the seat given for each lane (int8[N]) may know."""
+        out = np.empty(self.lanes, self.game.state)
+        self.game.lanes.view(self.states, seats, out)
+        return out
+
     @property
     def state(self) -> np.ndarray:
         """int8[N, F], a new array: the full state, relative to the seat to move; its first D are the observation."""
@@ -128,9 +140,7 @@ class Batch:
     @property
     def views(self) -> np.ndarray:
         """Structured array [N], new: what the seat to move may know in each lane."""
-        out = np.empty(self.lanes, self.game.state)
-        self.game.lanes.view(self.states, self.seat, out)
-        return out
+        return self.view(self.seat)
 
     @property
     def final_score(self) -> np.ndarray:

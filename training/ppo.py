@@ -60,7 +60,8 @@ class Trainer:
         self.teacher = load_agent(config.teacher, game=config.game) if config.teacher else None
         opponent = load_agent(config.opponent, game=config.game) if config.opponent else None
         self.collector = Collector(self.batch, config.steps, self.device, opponent, config.opponent_share)
-        self.baselines = {name: load_agent(name, game=config.game) for name in config.baselines}
+        for name in config.baselines:
+            load_agent(name, game=config.game)  # a wrong name is better known before hours of training
         self.updates = 0
         self.history: list[dict[str, float]] = []
 

@@ -18,11 +18,12 @@ import yaml
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ..agents import load_agent
-from ..agents.checkpoint import CheckpointError, read_checkpoint, save_checkpoint, write_atomically
+from ..agents.checkpoint import CheckpointError, read_checkpoint, require_fit, save_checkpoint, write_atomically
 from ..envs.errors import OptionError
 from ..envs.game import with_episode
 from .config import TrainConfig
 from .evaluate import Standing, as_json, evaluate
+from .match import Design
 from .plots import learning_curve
 from .ppo import Losses, Trainer
 from .seeds import TEST, VALIDATION, seed_of
@@ -60,8 +61,7 @@ def _restore(trainer: Trainer, last: Path) -> None:
     differ = [key for key in ours if key not in MAY_DIFFER and theirs.get(key) != ours[key]]
     if differ:
         raise CheckpointError(f"{last} belongs to another config: {', '.join(differ)} differ")
-    if about["encoding"] != trainer.game.encoding.version:
-        raise CheckpointError(f"{last} was trained on encoding {about['encoding']}; this version has another")
+    require_fit(last, about, trainer.game)
     trainer.restore(tensors, about)
 
 
@@ -94,14 +94,18 @@ def measure(trainer: Trainer) -> dict[str, float]:
     """Payoff head-to-head against each baseline on the validation deals, with its interval."""
     config = trainer.config
     row: dict[str, float] = {"decisions": trainer.decisions}
-    options = with_episode(trainer.rules, "deal")
-    seed = seed_of(VALIDATION, config.seed)
     for name in config.baselines:
-        pair = [trainer.agent(), trainer.baselines[name]]
-        standings, _ = evaluate(trainer.game, options, pair, ["ppo", name], deals=config.evaluate_deals, seed=seed)
+        standings, _ = head_to_head(trainer, name, VALIDATION, config.evaluate_deals)
         payoff = standings[0].payoff
         row |= {name: payoff.mean, f"{name}_low": payoff.low, f"{name}_high": payoff.high}
     return row
+
+
+def head_to_head(trainer: Trainer, name: str, part: int, deals: int) -> tuple[list[Standing], Design]:
+    """The present policy and the agent `name` on deals of one part of the seeds, as single deals."""
+    pair = [trainer.agent(), load_agent(name, game=trainer.game)]
+    rules, seed = with_episode(trainer.rules, "deal"), seed_of(part, trainer.config.seed)
+    return evaluate(trainer.game, rules, pair, ["ppo", name], deals=deals, seed=seed)
 
 
 def _shown(config: TrainConfig, row: dict[str, float]) -> str:
@@ -128,12 +132,9 @@ def save(trainer: Trainer, out: Path) -> None:
 def _final_table(trainer: Trainer, out: Path, say: Callable[[str], None]) -> None:
     """Payoffs against each baseline and `rules` on the test deals, printed and written."""
     config = trainer.config
-    options = with_episode(trainer.rules, "deal")
     rows, lines = [], ["| PPO against | payoff | 95 % interval |", "|---|---|---|"]
     for name in dict.fromkeys((*config.baselines, "rules")):
-        pair = [trainer.agent(), load_agent(name, game=config.game)]
-        seed = seed_of(TEST, config.seed)
-        standings, design = evaluate(trainer.game, options, pair, ["ppo", name], deals=config.final_deals, seed=seed)
+        standings, design = head_to_head(trainer, name, TEST, config.final_deals)
         rows.append(as_json(trainer.game, config.final_deals, design, standings))
         lines.append(_table_row(name, standings[0]))
     write_atomically(out / "table.json", json.dumps(rows, indent=1).encode())
