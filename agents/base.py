@@ -8,6 +8,7 @@ import numpy as np
 
 from ..envs.errors import IllegalCardError
 from ..envs.game import Game
+from ..envs.jit import bind
 
 
 class Agent(Protocol):
@@ -58,3 +59,17 @@ class KernelAgent:
         out = np.empty(len(views), np.int64)
         self._choose(views, keys, out)
         return out
+
+
+choose_card: Any = None  # bound by `kernel_agent`
+
+
+def choose(views: Any, keys: Any, out: Any) -> None:
+    """One card for each view; the loop of every agent that is a kernel."""
+    for i in range(len(views)):
+        out[i] = choose_card(views[i], keys[i])
+
+
+def kernel_agent(name: str, game: str, card_kernel: Any) -> KernelAgent:
+    """An agent from a kernel `card = f(view, key)`."""
+    return KernelAgent(name, bind(choose, f"{game}_{name}", choose_card=card_kernel))

@@ -8,10 +8,10 @@ from typing import Any
 
 from ..envs.errors import OptionError, unknown
 from ..envs.game import Game, get_game
-from .base import Agent
+from .base import Agent, kernel_agent
 from .rules_herzeln import rules_herzeln
 from .rules_viersche import rules_viersche
-from .yardsticks import duck_herzeln, greedy_viersche, kernel_agent, low_herzeln, random_herzeln, random_viersche
+from .yardsticks import duck_herzeln, greedy_viersche, low_herzeln, random_herzeln, random_viersche
 
 KERNELS: dict[str, dict[str, Any]] = {
     "herzeln": {"random": random_herzeln, "low": low_herzeln, "duck": duck_herzeln, "rules": rules_herzeln},

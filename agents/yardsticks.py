@@ -13,26 +13,11 @@ import numpy as np
 from ..envs import herzeln, viersche
 from ..envs.bits import bit, highest, lowest, nth, popcount
 from ..envs.cards import HERZELN_DECK, NO_CARD
-from ..envs.jit import bind, kernel
+from ..envs.jit import kernel
 from ..envs.rng import below, combine
 from ..envs.state import PASS
-from .base import KernelAgent
 
 QUEEN, KING_OF_SPADES, ACE_OF_SPADES = (HERZELN_DECK.parse(card) for card in ("SQ", "SK", "SA"))
-
-choose_card: Any = None  # bound by `kernel_agent`
-
-
-def choose(views: Any, keys: Any, out: Any) -> None:
-    """One card for each view; the loop of every agent that is a kernel."""
-    for i in range(len(views)):
-        out[i] = choose_card(views[i], keys[i])
-
-
-def kernel_agent(name: str, game: str, card_kernel: Any) -> KernelAgent:
-    """An agent from a kernel `card = f(view, key)`."""
-    return KernelAgent(name, bind(choose, f"{game}_{name}", choose_card=card_kernel))
-
 
 # ------------------------------------------------------------------------------------------------ random
 

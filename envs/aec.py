@@ -91,11 +91,14 @@ class RawEnv(AECEnv):
         Raises:
             DealError: the deal can't be; the environment is left as it was.
         """
-        trial = self._fresh(seed)
-        if options:
-            trial.place(0, options)
-        self._batch = trial
-        self._start = trial.states.copy()
+        if self._batch is None or options:
+            trial = self._fresh(seed)  # the running batch is untouched until all is checked
+            if options:
+                trial.place(0, options)
+            self._batch = trial
+        else:
+            self._batch.reset(seed=seed)
+        self._start = self._batch.states.copy()
         self._actions: list[int] = []
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -105,10 +108,10 @@ class RawEnv(AECEnv):
         self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self.illegal_actions = dict.fromkeys(self.agents, 0)
         self._rewarded = False
-        self.agent_selection = self.possible_agents[trial.seat[0]]
+        self.agent_selection = self.possible_agents[self._batch.seat[0]]
 
     def _fresh(self, seed: int | None) -> Batch:
-        """A batch at the start of an episode; the running one is untouched until all is checked."""
+        """A batch at the start of an episode."""
         deal = 0
         if seed is None and self._batch is not None:
             seed, deal = self._batch.seed, int(self._batch.states["lane_deal"][0]) + 1
@@ -216,6 +219,17 @@ class RawEnv(AECEnv):
         return self.metadata["name"]
 
 
+class OrderEnforcing(OrderEnforcingWrapper):
+    """PettingZoo's wrapper, whose `last` would look eight attributes up through it at every decision."""
+
+    def last(self, observe: bool = True) -> Any:
+        """Observation, reward, terminated, truncated and info of the agent to move."""
+        return self.env.last(observe) if self._has_reset else super().last(observe)
+
+    def __str__(self) -> str:
+        return str(self.env)
+
+
 def make_env(
     game: Game,
     preset: str | None = None,
@@ -244,7 +258,7 @@ def make_env(
         OptionError: what is wrong and what is valid.
     """
     env = RawEnv(game, game.options(preset, **options), Terms(reward, illegal, illegal_reward), render_mode)
-    return env if raw else OrderEnforcingWrapper(env)
+    return env if raw else OrderEnforcing(env)
 
 
 def layout_of(game: Game, preset: str | None = None, **options: Any) -> dict[str, slice]:

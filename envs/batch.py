@@ -99,21 +99,35 @@ class Batch:
             np.zeros((n, game.encoding.size(players)), np.int8),
             np.zeros((n, players), np.float32),
         )
+        self._flatten()
         kind, on_illegal = REWARDS.index(terms.reward), ILLEGAL_MODES[terms.illegal]
         self._terms = (kind, on_illegal, terms.price(game, options), autoreset == "same_step")
         game.lanes.open_lanes(self.states, np.ones(n, bool))
         self.look()
 
+    def _flatten(self) -> None:
+        """The arrays of bytes as the kernels take them."""
+        self._flat_mask, self._flat_observation = self.action_mask.reshape(-1), self._observation.reshape(-1)
+        self._flat_final_observation = self._step.final_observation.reshape(-1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles: the flat arrays are the others seen differently, not arrays of their own."""
+        return {name: value for name, value in self.__dict__.items() if not name.startswith("_flat_")}
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        self.__dict__.update(saved)
+        self._flatten()
+
     def look(self) -> None:
         """Bring seat, legal cards and mask up to date with `states`, after they were written by hand."""
-        self.game.lanes.look(self.states, self.seat, self.legal, self.action_mask.reshape(-1))
+        self.game.lanes.look(self.states, self.seat, self.legal, self._flat_mask)
         self._observed = False
 
     @property
     def observation(self) -> np.ndarray:
         """int8[N, D]: what the seat to move sees in each lane. Overwritten after the next step: copy to keep."""
         if not self._observed:
-            self.game.lanes.observe(self.states, self.seat, self._observation.reshape(-1), self._scratch)
+            self.game.lanes.observe(self.states, self.seat, self._flat_observation, self._scratch)
             self._observed = True
         self._read = True
         return self._observation
@@ -189,12 +203,12 @@ class Batch:
             step.illegal,
             self.played_card,
             step.final_score,
-            step.final_observation.reshape(-1),
+            self._flat_final_observation,
             self._scratch,
             self.seat,
-            self.action_mask.reshape(-1),
+            self._flat_mask,
             self._observed,
-            self._observation.reshape(-1),
+            self._flat_observation,
         )
         return step
 

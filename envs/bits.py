@@ -42,21 +42,34 @@ def highest(typingctx: Any, cards: Any) -> Any:
 
 
 @intrinsic
-def store4(typingctx: Any, out: Any, at: Any, word: Any) -> Any:
-    """Write the low four bytes of `word` to out[at : at + 4] (int8, any alignment)."""
+def address(typingctx: Any, array: Any, index: Any) -> Any:
+    """Where array[index] (one byte an entry) lies in memory, for the writers below.
+
+    They take an address, not an array: numba counts the references to an array at every call it is handed to,
+    which costs more than the writing. The caller keeps the array alive and its end in mind.
+    """
 
     def emit(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
-        array = ctx.make_array(sig.args[0])(ctx, builder, args[0])
-        place = builder.gep(builder.bitcast(array.data, I8.as_pointer()), [args[1]])
-        builder.store(builder.trunc(args[2], I32), builder.bitcast(place, I32.as_pointer()), align=1)
-        return ctx.get_dummy_value()
+        data = ctx.make_array(sig.args[0])(ctx, builder, args[0]).data
+        return builder.add(builder.ptrtoint(data, I64), args[1])
 
-    return types.void(out, types.int64, types.uint64), emit
+    return types.int64(array, types.int64), emit
+
+
+@intrinsic
+def store4(typingctx: Any, at: Any, word: Any) -> Any:
+    """Write the low four bytes of `word` from the address `at` on; returns the address after them."""
+
+    def emit(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+        builder.store(builder.trunc(args[1], I32), builder.inttoptr(args[0], I32.as_pointer()), align=1)
+        return builder.add(args[0], ir.Constant(I64, 4))
+
+    return types.int64(types.int64, types.int64), emit
 
 
 @intrinsic(prefer_literal=True)
-def spread(typingctx: Any, out: Any, at: Any, bits: Any, width: Any) -> Any:
-    """Write `width` bits (a constant, multiple of 4) as bytes 0 or 1 from out[at] on; returns the place after them.
+def spread(typingctx: Any, at: Any, bits: Any, width: Any) -> Any:
+    """Write `width` bits (a constant, multiple of 4) as bytes 0 or 1 from an address on; returns the address after.
 
     The bits are widened as vectors, for which processors have instructions; a loop over bytes is half as fast.
     """
@@ -65,32 +78,37 @@ def spread(typingctx: Any, out: Any, at: Any, bits: Any, width: Any) -> Any:
     whole = width.literal_value
 
     def emit(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
-        array = ctx.make_array(sig.args[0])(ctx, builder, args[0])
-        start = builder.gep(builder.bitcast(array.data, I8.as_pointer()), [args[1]])
-        done = 0
-        for size in (32, 16, 8, 4):
-            while whole - done >= size:
-                part = builder.lshr(args[2], ir.Constant(I64, done))
-                wide = _widened(builder, builder.trunc(part, ir.IntType(size)), size)
-                place = builder.gep(start, [ir.Constant(I64, done)])
-                builder.store(wide, builder.bitcast(place, wide.type.as_pointer()), align=1)
-                done += size
-        return builder.add(args[1], ir.Constant(I64, whole))
+        eight = builder.bitcast(args[1], ir.VectorType(I8, 8))
+        for first, size in _groups(whole):
+            wide = _widened(builder, eight, first, size)
+            place = builder.add(args[0], ir.Constant(I64, first))
+            builder.store(wide, builder.inttoptr(place, wide.type.as_pointer()), align=1)
+        return builder.add(args[0], ir.Constant(I64, whole))
 
-    return types.int64(out, types.int64, types.int64, width), emit
+    return types.int64(types.int64, types.int64, width), emit
 
 
-def _widened(builder: Any, part: Any, size: int) -> Any:
-    """`size` bits as bytes; four bits by one multiplication that moves bit j to place 8 j."""
-    if size == 4:
-        word = builder.mul(builder.zext(part, I32), ir.Constant(I32, 0x00204081))
-        return builder.and_(word, ir.Constant(I32, 0x01010101))
-    return builder.zext(builder.bitcast(part, ir.VectorType(ir.IntType(1), size)), ir.VectorType(I8, size))
+def _groups(width: int) -> list[tuple[int, int]]:
+    """First bit and number of bits of each vector; the last one overlaps the one before, rather than being short."""
+    size = next(each for each in (32, 16, 8, 4) if each <= width)
+    starts = list(range(0, width - size + 1, size))
+    return [(first, size) for first in starts + ([] if width % size == 0 else [width - size])]
+
+
+def _widened(builder: Any, eight: Any, first: int, size: int) -> Any:
+    """Bits first, first + 1, ... of eight bytes as bytes: the byte of each bit, that bit alone, and at most 1."""
+    vector = ir.VectorType(I8, size)
+    places = range(first, first + size)
+    index = ir.Constant(ir.VectorType(I32, size), [place // 8 for place in places])
+    alone = ir.Constant(vector, [1 << place % 8 for place in places])
+    part = builder.and_(builder.shuffle_vector(eight, eight, index), alone)
+    one = ir.Constant(vector, [1] * size)
+    return builder.select(builder.icmp_unsigned("<", part, one), part, one)
 
 
 @intrinsic(prefer_literal=True)
-def copy_bytes(typingctx: Any, out: Any, at: Any, source: Any, count: Any) -> Any:
-    """Copy `count` (a constant) bytes of the array `source` to out[at:]; returns the place after them.
+def copy_bytes(typingctx: Any, at: Any, source: Any, count: Any) -> Any:
+    """Copy `count` (a constant) bytes of the array `source` to an address; returns the address after them.
 
     As one vector: in a loop, the test for negative indices would be made for every byte.
     """
@@ -99,14 +117,12 @@ def copy_bytes(typingctx: Any, out: Any, at: Any, source: Any, count: Any) -> An
     vector = ir.VectorType(I8, count.literal_value)
 
     def emit(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
-        target = ctx.make_array(sig.args[0])(ctx, builder, args[0])
-        origin = ctx.make_array(sig.args[2])(ctx, builder, args[2])
-        place = builder.gep(builder.bitcast(target.data, I8.as_pointer()), [args[1]])
+        origin = ctx.make_array(sig.args[1])(ctx, builder, args[1])
         content = builder.load(builder.bitcast(origin.data, vector.as_pointer()), align=1)
-        builder.store(content, builder.bitcast(place, vector.as_pointer()), align=1)
-        return builder.add(args[1], ir.Constant(I64, count.literal_value))
+        builder.store(content, builder.inttoptr(args[0], vector.as_pointer()), align=1)
+        return builder.add(args[0], ir.Constant(I64, count.literal_value))
 
-    return types.int64(out, types.int64, source, count), emit
+    return types.int64(types.int64, source, count), emit
 
 
 @kernel

@@ -8,6 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from .bits import bit
+from .jit import kernel, part
+from .state import MAX_SEATS
+
+EVERY_CARD = (1 << 60) - 1  # wide enough for every deck
+
 
 @dataclass(frozen=True)
 class Piece:
@@ -35,8 +41,8 @@ class Encoding:
         pieces: The observation's slices by number of players.
         hidden: What the full state appends to the observation: the slices that no view shows.
         constant: `constant(options)`: slices that never change under these rules.
-        write: Kernel `write(view, out, at) -> end` that writes an observation.
-        write_hidden: Kernel `write_hidden(state, seat, out, at) -> end`.
+        write: Kernel `write(view, at) -> end` that writes an observation from an address on.
+        write_hidden: Kernel `write_hidden(state, seat, at) -> end`.
     """
 
     version: int
@@ -67,3 +73,38 @@ class Encoding:
         return np.concatenate(
             [np.full(p.size, p.highest, np.int8) for p in self.pieces(players) + self.hidden(players)]
         )
+
+
+@kernel
+def card_bit(card: int) -> int:
+    """The set of one card; the empty set for NO_CARD and FACE_DOWN, whose bits 63 and 62 no card has."""
+    return bit(np.int64(card) & 63) & EVERY_CARD
+
+
+@kernel
+def seat_bit(seat: int) -> int:
+    """One bit of four for a seat; none for NO_SEAT, whose bit 63 no seat has."""
+    return bit(np.int64(seat) & 63) & 15
+
+
+@part
+def by_observer(packed: int, width: int, players: int, me: int) -> int:
+    """Fields of `width` bits in the order of the seats, as fields in the order of play from the observer."""
+    shift, whole = width * me, width * players
+    return (packed >> shift | packed << (whole - shift)) & ((np.int64(1) << whole) - 1)
+
+
+@part
+def quads_by_observer(quads: int, players: int, me: int) -> int:
+    """Six times four bits, one a seat, each four in the order of play from the observer."""
+    low = 0x111111 * ((1 << (players - me)) - 1)  # in each four the seats from the observer to the last one
+    return quads >> me & low | quads << (players - me) & 0x111111 * ((1 << players) - 1) & ~low
+
+
+@kernel
+def void_bits(view: Any) -> int:
+    """The suits that each seat has shown not to hold, four bits a seat."""
+    voids = np.int64(0)
+    for seat in range(MAX_SEATS):
+        voids |= np.int64(view.voids[seat]) << 4 * seat
+    return voids

@@ -19,14 +19,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .bits import bit, popcount
+from .bits import bit, lowest, popcount
 from .cards import CLUBS, HEARTS, HERZELN_DECK, NO_CARD, NO_SEAT
 from .errors import OptionError
 from .jit import kernel
 from .options import choices
 from .rng import below, combine, deal_key
-from .state import DEAL_OVER, EPISODE_OVER, NO_OBSERVER, PASS, PLAY, state_dtype
-from .tricks import clear_table, conceal_common, gather_trick, lead_next, next_seat
+from .state import DEAL_OVER, EPISODE_OVER, NO_OBSERVER, PASS, PLAY, SEAT_BITS, state_dtype
+from .tricks import clear_table, conceal_common, gather_trick, keep_only, lead_next, next_seat
 
 CARDS = HERZELN_DECK.size
 RANKS = len(HERZELN_DECK.ranks)
@@ -243,21 +243,23 @@ def draw_deal(state: Any) -> None:
         dropped = DIAMOND_TWO
     if players == 3 and state.three_players == DROP_CLUB_TWO:
         dropped = CLUB_TWO
-    deck = np.empty(CARDS, np.int8)
+    deck = np.empty(CARDS, np.int64)  # sets of one card
     left = 0
     for card in range(CARDS):
         if card != dropped:
-            deck[left] = card
+            deck[left] = bit(card)
             left += 1
+    rest = ALL if dropped == NO_CARD else ALL & ~bit(dropped)
     for seat in range(players):
-        hand = np.int64(0)
-        for _ in range(size):
+        hand = rest if left == size else np.int64(0)  # the last hand needs no draws
+        for _ in range(size if left > size else 0):
             pick = below(key, left, left)
-            hand |= bit(deck[pick])
+            hand |= deck[pick]
             left -= 1
             deck[pick] = deck[left]
         state.hands[seat] = hand
-    state.kitty = deck[0] if players == 3 and state.three_players == KITTY else NO_CARD
+        rest &= ~hand
+    state.kitty = lowest(deck[0]) if players == 3 and state.three_players == KITTY else NO_CARD
     state.direction = pass_direction(state)
     begin_deal(state)
 
@@ -303,7 +305,7 @@ def legal(state: Any) -> int:
     """The set of cards that the seat to move may pass or play."""
     if state.phase >= DEAL_OVER:
         return np.int64(0)
-    hand = state.hands[state.seat]
+    hand = state.hands[state.seat & SEAT_BITS]
     if state.phase == PASS:
         return hand
     if state.seat != state.leader:
@@ -314,7 +316,7 @@ def legal(state: Any) -> int:
 @kernel
 def legal_follow(state: Any, hand: int) -> int:
     """Follow suit if able; to the first trick no penalty card unless nothing else can be played."""
-    led = np.int64(state.trick[state.leader]) // RANKS
+    led = np.int64(state.trick[state.leader & SEAT_BITS]) // RANKS
     cards = hand & (SUIT << RANKS * led)
     if cards == 0:
         cards = hand
@@ -346,7 +348,7 @@ def legal_lead(state: Any, hand: int) -> int:
 @kernel
 def play(state: Any, card: int) -> None:
     """Pass or play a legal card; scores the deal with its last card."""
-    seat = np.int64(state.seat)
+    seat = np.int64(state.seat) & SEAT_BITS
     state.hands[seat] &= ~bit(card)
     if state.phase == PASS:
         pass_card(state, seat, card)
@@ -355,18 +357,13 @@ def play(state: Any, card: int) -> None:
     state.when[card] = state.plays
     state.played[seat] |= bit(card)
     state.trick[seat] = card
-    if seat == state.leader:
-        state.best = card
-        state.winner = seat
-    else:
-        led = np.int64(state.trick[state.leader]) // RANKS
-        if card // RANKS != led:
-            state.voids[seat] |= 1 << led
-        elif card > state.best:
-            state.best = card
-            state.winner = seat
-    if card // RANKS == HEARTS or (card == QUEEN and state.queen_breaks_hearts):
-        state.broken = 1
+    led = np.int64(state.trick[state.leader & SEAT_BITS]) // RANKS
+    follows = card // RANKS == led  # a leader follows itself, and `best` is below all cards
+    wins = follows & (card > state.best)  # no branches: the processor could not guess them
+    state.voids[seat] |= (1 - follows) << led
+    state.best = card if wins else state.best
+    state.winner = seat if wins else state.winner
+    state.broken |= (card // RANKS == HEARTS) | ((card == QUEEN) & (state.queen_breaks_hearts != 0))
     following = next_seat(state, seat)
     if following == state.leader:
         take_trick(state)
@@ -533,9 +530,7 @@ def rewards(state: Any, kind: int, out: Any) -> None:
 def conceal(view: Any, seat: int) -> None:
     """Erase from a copy of the state what `seat` can't know; the copy is then its view."""
     conceal_common(view, seat)
-    for other in range(4):
-        if other != seat:
-            view.passed[other] = 0
-            view.received[other] = 0
+    keep_only(view.passed, seat)
+    keep_only(view.received, seat)
     if view.first_winner != seat:
         view.kitty = NO_CARD

@@ -11,7 +11,7 @@ import numpy as np
 
 from .bits import bit, copy_bytes, popcount, spread, store4, thermometer
 from .cards import HEARTS
-from .encoding import Encoding, Piece
+from .encoding import Encoding, Piece, by_observer, card_bit, quads_by_observer, seat_bit, void_bits
 from .herzeln import (
     ALL,
     CARDS,
@@ -27,14 +27,14 @@ from .herzeln import (
     QUEEN,
     SUIT,
     Options,
-    taken_by,
 )
-from .jit import kernel
-from .state import MAX_SEATS, PASS
+from .jit import kernel, part
+from .state import MAX_SEATS, PASS, SEAT_BITS
 
 VERSION = 1
 HEARTS_IN_SUIT = 13
 SCORE_STEPS, SCORE_ZERO, SCORE_TARGET = 26, 6, 20  # thermometer of score / target in steps of 1/20 from -6/20 to 1
+NO_SCORE = (1 << SCORE_ZERO) - 1  # the thermometer of no points
 TARGET_STEPS = (10, 25, 50, 75, 100, 150, 250, 500)
 
 
@@ -101,96 +101,95 @@ def rule_bits(options: Options) -> int:
 
 
 @kernel
-def relative(view: Any, seat: int) -> int:
-    """One bit of four for a seat seen from the observer; none for no seat."""
-    if seat < 0:
-        return np.int64(0)
-    offset = np.int64(seat) - np.int64(view.observer)
-    return bit(offset + view.players if offset < 0 else offset)
+def write(view: Any, at: int) -> int:
+    """Write the observation of a view from the address `at` on; returns the address after it."""
+    if view.players == MAX_SEATS:
+        return write_for(view, at, MAX_SEATS)  # with a constant number of players the compiler unrolls all loops
+    return write_for(view, at, np.int64(view.players))
 
 
-@kernel
-def write(view: Any, out: Any, at: int) -> int:
-    """Write the observation of a view to out[at:]; returns the place after it."""
-    players, me = np.int64(view.players), np.int64(view.observer)
-    at = write_cards(view, out, at, players, me)
-    hearts, taken, voids = write_taken(view, players, me)
-    at = spread(out, at, hearts, 52)
+@part
+def write_for(view: Any, at: int, players: int) -> int:
+    """`write` for a number of players."""
+    me = np.int64(view.observer) & SEAT_BITS
+    at = write_cards(view, at, players, me)
+    hearts, by_seat, tricks = write_taken(view)
+    at = spread(at, by_observer(hearts, HEARTS_IN_SUIT, players, me), 52)
     passing = view.phase == PASS
     passes = bit(popcount(view.passed[me])) | 8 if passing and view.seat == me else (8 if passing else 0)
     flags = np.int64(view.broken) | (view.trick_number == 0) << 1
     flags |= (popcount(view.hands[me]) == view.hand_size) << 2 | (view.best >= 0) << 3
-    led = bit(view.trick[view.leader] // (CARDS // 4)) if view.best >= 0 else 0
-    word = voids | taken << 16 | relative(view, view.seat) << 24 | relative(view, view.leader) << 28
-    word |= relative(view, view.winner) << 32 | relative(view, view.dealer) << 36 | bit(view.direction) << 40
-    word |= passes << 44 | flags << 48 | led << 52
-    at = spread(out, at, word, 56)
-    tricks = np.int64(0)
-    for seat in range(MAX_SEATS):
-        tricks |= np.int64(view.tricks[seat]) << 8 * seat
-    store4(out, at, np.uint64(by_observer(tricks, 8, players, me)))
-    own, left = score_bits(view, players, me), score_bits(view, players, me + 1)
-    at = spread(out, at + 4, own | left << SCORE_STEPS, 52)
-    third = score_bits(view, players, me + 2) if players > 2 else 0
-    fourth = score_bits(view, players, me + 3) if players > 3 else 0
-    at = spread(out, at, third | fourth << SCORE_STEPS, 52)
-    return spread(out, at, view.rule_bits, 32)
+    led = bit(view.trick[view.leader & SEAT_BITS] // (CARDS // 4)) if view.best >= 0 else 0
+    by_seat |= seat_bit(view.seat) << 8 | seat_bit(view.leader) << 12
+    by_seat |= seat_bit(view.winner) << 16 | seat_bit(view.dealer) << 20
+    word = by_observer(void_bits(view), 4, players, me) | quads_by_observer(by_seat, players, me) << 16
+    word |= bit(view.direction) << 40 | passes << 44 | flags << 48 | led << 52
+    at = spread(at, word, 56)
+    at = store4(at, by_observer(tricks, 8, players, me))
+    return spread(write_scores(view, at, players, me), view.rule_bits, 32)
 
 
-@kernel
-def write_cards(view: Any, out: Any, at: int, players: int, me: int) -> int:
+@part
+def write_cards(view: Any, at: int, players: int, me: int) -> int:
     """The slices that are sets of cards, and when each card was played."""
     played, trick = np.int64(0), np.int64(0)
-    for seat in range(players):
+    for seat in range(MAX_SEATS):  # empty seats have played nothing; a fixed number makes no loop
         played |= view.played[seat]
-        if view.trick[seat] >= 0:
-            trick |= bit(view.trick[seat])
+        trick |= card_bit(view.trick[seat])
     unseen = ALL & ~(view.hands[me] | played)
     if players == 3 and view.three_players == DROP_DIAMOND_TWO:
         unseen &= ~bit(DIAMOND_TWO)
     if players == 3 and view.three_players == DROP_CLUB_TWO:
         unseen &= ~bit(CLUB_TWO)
-    if view.kitty >= 0:
-        unseen &= ~bit(view.kitty)
-    at = spread(out, at, view.hands[me], CARDS)
-    at = spread(out, at, unseen, CARDS)
+    unseen &= ~card_bit(view.kitty)
+    at = spread(at, view.hands[me], CARDS)
+    at = spread(at, unseen, CARDS)
     for offset in range(players):
         seat = me + offset
-        at = spread(out, at, view.played[seat - players if seat >= players else seat], CARDS)
-    at = spread(out, at, trick, CARDS)
-    at = spread(out, at, bit(view.best) if view.best >= 0 else 0, CARDS)
+        at = spread(at, view.played[seat - players if seat >= players else seat], CARDS)
+    at = spread(at, trick, CARDS)
+    at = spread(at, card_bit(view.best), CARDS)
     if players > 2:
-        at = spread(out, at, view.passed[me], CARDS)
-        at = spread(out, at, view.received[me], CARDS)
+        at = spread(at, view.passed[me], CARDS)
+        at = spread(at, view.received[me], CARDS)
     if players == 3:
-        at = spread(out, at, bit(view.kitty) if view.kitty >= 0 else 0, CARDS)
-    return copy_bytes(out, at, view.when, CARDS)
+        at = spread(at, card_bit(view.kitty), CARDS)
+    return copy_bytes(at, view.when, CARDS)
 
 
 @kernel
-def by_observer(packed: int, width: int, players: int, me: int) -> int:
-    """Fields of `width` bits in the order of the seats, as fields in the order of play from the observer."""
-    shift, whole = width * me, width * players
-    return (packed >> shift | packed << (whole - shift)) & ((np.int64(1) << whole) - 1)
-
-
-@kernel
-def write_taken(view: Any, players: int, me: int) -> tuple[int, int, int]:
-    """Hearts by seat (13 bits each), who took queen and jack (4 bits each), and shown voids (4 bits by seat)."""
-    hearts, queen, jack, voids = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+def write_taken(view: Any) -> tuple[int, int, int]:
+    """By seat: hearts taken (13 bits a seat), who took the queen and the jack (4 bits each), tricks (8 bits a seat)."""
+    hearts, queen, jack, tricks = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for seat in range(MAX_SEATS):
         cards = view.taken[seat]
-        if view.kitty >= 0 and seat == view.first_winner:
-            cards = taken_by(view, seat)
         hearts |= (cards >> HEARTS * HEARTS_IN_SUIT & SUIT) << HEARTS_IN_SUIT * seat
         queen |= (cards >> QUEEN & 1) << seat
         jack |= (cards >> JACK & 1) << seat
-        voids |= np.int64(view.voids[seat]) << 4 * seat
-    taken = by_observer(queen, 1, players, me) | by_observer(jack, 1, players, me) << 4
-    return by_observer(hearts, HEARTS_IN_SUIT, players, me), taken, by_observer(voids, 4, players, me)
+        tricks |= np.int64(np.uint8(view.tricks[seat])) << 8 * seat  # unsigned: four bytes are read as one word
+    if view.kitty >= 0 and view.first_winner >= 0:
+        seat, cards = np.int64(view.first_winner), card_bit(view.kitty)
+        hearts |= (cards >> HEARTS * HEARTS_IN_SUIT & SUIT) << HEARTS_IN_SUIT * seat
+        queen |= (cards >> QUEEN & 1) << seat
+        jack |= (cards >> JACK & 1) << seat
+    return hearts, queen | jack << 4, tricks
 
 
-@kernel
+@part
+def write_scores(view: Any, at: int, players: int, me: int) -> int:
+    """The thermometers of all totals; nobody has a point in most deals that are played for themselves."""
+    totals = view.totals
+    if (totals[0] | totals[1] | totals[2] | totals[3]) == 0:
+        at = spread(at, NO_SCORE | NO_SCORE << SCORE_STEPS, 52)
+        return spread(at, (NO_SCORE if players > 2 else 0) | (NO_SCORE << SCORE_STEPS if players > 3 else 0), 52)
+    own, left = score_bits(view, players, me), score_bits(view, players, me + 1)
+    at = spread(at, own | left << SCORE_STEPS, 52)
+    third = score_bits(view, players, me + 2) if players > 2 else 0
+    fourth = score_bits(view, players, me + 3) if players > 3 else 0
+    return spread(at, third | fourth << SCORE_STEPS, 52)
+
+
+@part
 def score_bits(view: Any, players: int, seat: int) -> int:
     """The thermometer of a seat's total over the target; seats are counted on round the table."""
     total = view.totals[seat - players if seat >= players else seat]
@@ -201,16 +200,16 @@ def score_bits(view: Any, players: int, seat: int) -> int:
 
 
 @kernel
-def write_hidden(state: Any, seat: int, out: Any, at: int) -> int:
-    """Write what the view of `seat` lacks of the state to out[at:]; returns the place after it."""
+def write_hidden(state: Any, seat: int, at: int) -> int:
+    """Write what the view of `seat` lacks of the state from the address `at` on; returns the address after it."""
     players = np.int64(state.players)
     for offset in range(1, players):
-        at = spread(out, at, state.hands[(seat + offset) % players], CARDS)
+        at = spread(at, state.hands[(seat + offset) % players], CARDS)
     if players > 2:
         for offset in range(1, players):
-            at = spread(out, at, state.passed[(seat + offset) % players], CARDS)
+            at = spread(at, state.passed[(seat + offset) % players], CARDS)
     if players == 3:
-        at = spread(out, at, bit(state.kitty) if state.kitty >= 0 else 0, CARDS)
+        at = spread(at, bit(state.kitty) if state.kitty >= 0 else 0, CARDS)
     return at
 
 

@@ -16,6 +16,11 @@ def kernel(function: Callable[..., Any]) -> Any:
     return numba.njit(error_model="numpy")(function)
 
 
+def part(function: Callable[..., Any]) -> Any:
+    """A kernel that becomes part of its caller: for loops over arrays, whose references would be counted at a call."""
+    return numba.njit(error_model="numpy", inline="always")(function)
+
+
 def entry(function: Callable[..., Any]) -> Any:
     """Compile a kernel that Python calls, and keep the machine code on disk.
 

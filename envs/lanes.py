@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .bits import nth, popcount, spread
+from .bits import address, nth, popcount, spread
 from .cards import NO_CARD
-from .jit import bind, kernel, specialise
+from .jit import bind, kernel, part, specialise
 from .rng import below, combine, deal_key
 from .state import DEAL_OVER, EPISODE_OVER
 from .tricks import next_seat
@@ -66,7 +66,7 @@ def look(states: Any, seats: Any, legals: Any, masks: Any) -> None:
     for i in range(len(states)):
         seats[i] = states[i].seat
         legals[i] = legal(states[i])
-        spread(masks, i * DECK, legals[i], DECK)
+        spread(address(masks, i * DECK), legals[i], DECK)
 
 
 def fault(legals: Any, actions: Any) -> Any:
@@ -113,7 +113,6 @@ def advance(
     done lane starts a new episode where `autoreset`.
     """
     finished = 0
-    size = len(final_observations) // len(states)
     reward[:] = 0.0
     done[:] = False
     illegal[:] = False
@@ -121,39 +120,53 @@ def advance(
     for start in range(0, len(states), block):
         end = min(start + block, len(states))
         for i in range(start, end):
-            state = states[i]
             card = np.int64(actions[i])
             if card == NO_CARD:
                 continue
             if legals[i] >> card & 1 == 0:
                 illegal[i] = True
                 if on_illegal == RANDOM:
-                    card = any_legal(state, legals[i])
+                    card = any_legal(states[i], legals[i])
             if illegal[i] and on_illegal == TERMINATE:
-                reward[i, state.seat] = illegal_reward
-                state.phase = EPISODE_OVER
+                reward[i, states[i].seat] = illegal_reward
+                states[i].phase = EPISODE_OVER
             else:
                 played[i] = card
-                play(state, card)
-                if state.phase >= DEAL_OVER:
-                    rewards(state, kind, reward[i])
-            if state.phase == EPISODE_OVER:
+                play(states[i], card)
+                if states[i].phase >= DEAL_OVER:
+                    rewards(states[i], kind, reward[i])
+        for i in range(start, end):
+            if actions[i] != NO_CARD and states[i].phase >= DEAL_OVER:
+                if states[i].phase == DEAL_OVER:
+                    deal_next(states[i])
+                    continue
                 done[i] = True
                 finished += 1
-                final_score(state, final_scores[i])
-                write_seen(state, state.seat, scratch, final_observations, i * size)
+                final_score(states[i], final_scores[i])
+                size = len(final_observations) // len(states)
+                write_seen(states[i], states[i].seat, scratch, address(final_observations, i * size))
                 if autoreset:
-                    state.lane_deal += 1
-                    open_episode(state)
-                    draw_deal(state)
-            elif state.phase == DEAL_OVER:
-                deal_next(state)
-            seats[i] = state.seat
-            legals[i] = legal(state)
-            spread(masks, i * DECK, legals[i], DECK)
+                    restart(states[i])
+        look_block(states, start, end, actions, seats, legals, masks)
         if observing:
             observe_block(states, seats, start, end, observations, scratch)
     return finished
+
+
+def restart(state: Any) -> None:
+    """After the end of an episode: the lane's next one."""
+    state.lane_deal += 1
+    open_episode(state)
+    draw_deal(state)
+
+
+def look_block(states: Any, start: int, end: int, actions: Any, seats: Any, legals: Any, masks: Any) -> None:
+    """Seats, legal cards and masks of the lanes start to end - 1 in which a card was played."""
+    for i in range(start, end):
+        if actions[i] != NO_CARD:
+            seats[i] = states[i].seat
+            legals[i] = legal(states[i])
+            spread(address(masks, i * DECK), legals[i], DECK)
 
 
 def deal_next(state: Any) -> None:
@@ -164,11 +177,11 @@ def deal_next(state: Any) -> None:
     draw_deal(state)
 
 
-def write_seen(state: Any, seat: int, scratch: Any, out: Any, at: int) -> int:
-    """Write what a seat sees of a state to out[at:]; the first record of `scratch` is overwritten with its view."""
+def write_seen(state: Any, seat: int, scratch: Any, at: int) -> int:
+    """Write what a seat sees of a state to an address; the first record of `scratch` becomes its view."""
     scratch[0] = state
     conceal(scratch[0], seat)
-    return write(scratch[0], out, at)
+    return write(scratch[0], at)
 
 
 def observe_block(states: Any, seats: Any, start: int, end: int, out: Any, scratch: Any) -> None:
@@ -178,7 +191,7 @@ def observe_block(states: Any, seats: Any, start: int, end: int, out: Any, scrat
         scratch[i - start] = states[i]
         conceal(scratch[i - start], seats[i])
     for i in range(start, end):
-        write(scratch[i - start], out, i * size)
+        write(scratch[i - start], address(out, i * size))
 
 
 def observe(states: Any, seats: Any, out: Any, scratch: Any) -> None:
@@ -192,8 +205,8 @@ def observe_state(states: Any, seats: Any, out: Any, scratch: Any) -> None:
     """Full states int8[N * F], relative to the given seat: its observation, then what it can't see."""
     size = len(out) // len(states)
     for i in range(len(states)):
-        at = write_seen(states[i], seats[i], scratch, out, i * size)
-        write_hidden(states[i], np.int64(seats[i]), out, at)
+        at = write_seen(states[i], seats[i], scratch, address(out, i * size))
+        write_hidden(states[i], np.int64(seats[i]), at)
 
 
 def view(states: Any, seats: Any, out: Any) -> None:
@@ -207,7 +220,7 @@ def encode(views: Any, out: Any) -> None:
     """Observations int8[N * D] of views."""
     size = len(out) // max(len(views), 1)
     for i in range(len(views)):
-        write(views[i], out, i * size)
+        write(views[i], address(out, i * size))
 
 
 def legal_sets(views: Any, out: Any) -> None:
@@ -228,9 +241,7 @@ def random_playouts(states: Any, deals: int) -> int:
                 play(state, nth(choice, below(key, state.plays, popcount(choice))))
                 cards += 1
             if state.phase == EPISODE_OVER:
-                state.lane_deal += 1
-                open_episode(state)
-                draw_deal(state)
+                restart(state)
             else:
                 deal_next(state)
     return cards
@@ -274,6 +285,8 @@ def bind_lanes(name: str, rules: Any, encoding: Any, deck: int) -> Lanes:
     names += ["legal", "play", "conceal", "rewards", "final_score"]
     kernels = {each: getattr(rules, each) for each in names}
     kernels |= {"write": encoding.write, "write_hidden": encoding.write_hidden, "DECK": deck}
-    for template in (write_seen, observe_block, deal_next):
+    for template in (write_seen, deal_next, restart):
         kernels[template.__name__] = kernel(specialise(template, name, **kernels))
+    for template in (look_block, observe_block):
+        kernels[template.__name__] = part(specialise(template, name, **kernels))
     return Lanes(**{template.__name__: bind(template, name, **kernels) for template in TEMPLATES})

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 MAX_SEATS = 4
+SEAT_BITS = 3  # a seat & SEAT_BITS is the seat, and spares the test for a negative index
 NO_OBSERVER = -1  # the value of `observer` in a state, which is nobody's view
 
 # Phases of an episode. From DEAL_OVER on no seat is to move.

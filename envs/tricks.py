@@ -67,6 +67,13 @@ def conceal_common(view: Any, seat: int) -> None:
     view.seed = 0
     view.lane = 0
     view.lane_deal = 0
+    keep_only(view.hands, seat)
+
+
+@kernel
+def keep_only(sets: Any, seat: int) -> None:
+    """Empty the sets of all seats but one."""
+    own = sets[seat]
     for other in range(MAX_SEATS):
-        if other != seat:
-            view.hands[other] = 0
+        sets[other] = 0
+    sets[seat] = own

@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .bits import bit
+from .bits import bit, lowest
 from .cards import FACE_DOWN, NO_CARD, NO_SEAT, VIERSCHE_DECK
 from .errors import OptionError
 from .jit import kernel
@@ -202,25 +202,23 @@ def open_game(state: Any) -> None:
 def draw_deal(state: Any) -> None:
     """Shuffle and deal all hands, and make trumps, at random by the key of (seed, lane, lane_deal)."""
     key = deal_key(state.seed, state.lane, state.lane_deal)
-    deck = np.empty(CARDS, np.int8)
+    deck = np.empty(CARDS, np.int64)  # sets of one card
     for card in range(CARDS):
-        deck[card] = card
+        deck[card] = bit(card)
     left = CARDS
-    last = NO_CARD
     for offset in range(SEATS):
         seat = (state.dealer + 1 + offset) % SEATS  # the dealer's cards come last
         hand = np.int64(0)
         for _ in range(HAND_SIZE):
             pick = below(key, left, left)
-            last = np.int64(deck[pick])
-            hand |= bit(last)
+            hand |= deck[pick]
             left -= 1
             deck[pick] = deck[left]
         state.hands[seat] = hand
     state.turn_up = NO_CARD
     if state.trump_rule == TRUMP_TURN_UP:
-        state.turn_up = last
-        state.trump = last // RANKS
+        state.turn_up = lowest(deck[0])  # the last card dealt
+        state.trump = state.turn_up // RANKS
     elif state.trump_rule == TRUMP_RANDOM:
         state.trump = below(combine(key, 2), 0, 4)
     else:

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from .bits import bit, copy_bytes, spread, store4, thermometer
-from .cards import FACE_DOWN
-from .encoding import Encoding, Piece
+from .cards import FACE_DOWN, NO_CARD
+from .encoding import Encoding, Piece, by_observer, card_bit, quads_by_observer, seat_bit, void_bits
 from .jit import kernel
+from .state import SEAT_BITS
 from .viersche import (
     ALL,
     CARDS,
@@ -85,82 +86,71 @@ def rule_bits(options: Options) -> int:
 
 
 @kernel
-def relative(view: Any, seat: int) -> int:
-    """One bit of four for a seat seen from the observer; none for no seat."""
-    return bit((np.int64(seat) - np.int64(view.observer)) & 3) if seat >= 0 else np.int64(0)
-
-
-@kernel
 def exact(points: int) -> int:
     """A count of points as a thermometer of tens and a one-hot of units: 24 bits, nothing lost up to 149."""
     return thermometer(points // 10, TENS) | bit(TENS + points % 10)
 
 
 @kernel
-def write(view: Any, out: Any, at: int) -> int:
-    """Write the observation of a view to out[at:]; returns the place after it."""
-    me = np.int64(view.observer)
-    at, trick_points = write_cards(view, out, at, me)
-    voids, bare = np.int64(0), np.int64(0)
-    tricks = np.uint64(0)
-    for offset in range(SEATS):
-        seat = (me + offset) & 3
-        voids |= np.int64(view.voids[seat]) << 4 * offset
-        bare |= (np.int64(view.bare) >> seat & 1) << offset
-        tricks |= np.uint64(view.tricks[seat]) << np.uint64(8 * offset)
-    led = led_suit(view)
-    face_down = relative(view, (view.dealer + 1) & 3) if view.face_down != -1 else 0
+def write(view: Any, at: int) -> int:
+    """Write the observation of a view from the address `at` on; returns the address after it."""
+    me = np.int64(view.observer) & SEAT_BITS
+    at, trick_points = write_cards(view, at, me)
+    tricks, bare, led = np.int64(0), np.int64(view.bare), led_suit(view)
+    for seat in range(SEATS):
+        tricks |= np.int64(np.uint8(view.tricks[seat])) << 8 * seat  # unsigned: four bytes are read as one word
+    face_down = seat_bit((view.dealer + 1) & SEAT_BITS) if view.face_down != NO_CARD else 0
     flags = np.int64(view.trick_number == 0) | np.int64(view.second_deal != 0) << 1
     flags |= np.int64(view.face_down == FACE_DOWN) << 2 | np.int64(led >= 0) << 3
-    word = voids | bare << 16 | relative(view, view.seat) << 20 | relative(view, view.leader) << 24
-    word |= relative(view, view.winner) << 28 | relative(view, view.dealer) << 32 | bit(view.trump) << 36
-    word |= (bit(led) if led >= 0 else 0) << 40 | face_down << 44 | flags << 48
-    at = spread(out, at, word, 52)
+    quads = bare | seat_bit(view.seat) << 4 | seat_bit(view.leader) << 8 | seat_bit(view.winner) << 12
+    quads = quads_by_observer(quads | seat_bit(view.dealer) << 16 | face_down << 20, SEATS, me)
+    word = by_observer(void_bits(view), 4, SEATS, me) | (quads & 0xFFFFF) << 16 | bit(view.trump) << 36
+    word |= seat_bit(led) << 40 | quads >> 20 << 44 | flags << 48
+    at = spread(at, word, 52)
     own, other = me & 1, 1 - (me & 1)
     width = TENS + UNITS
-    at = spread(out, at, exact(np.int64(view.points[own])) | exact(np.int64(view.points[other])) << width, 48)
-    at = spread(out, at, exact(np.int64(view.carried[own])) | exact(np.int64(view.carried[other])) << width, 48)
-    at = spread(out, at, thermometer(trick_points // 10, 6) | bit(6 + trick_points % 10), 16)
-    store4(out, at, tricks)
+    at = spread(at, exact(np.int64(view.points[own])) | exact(np.int64(view.points[other])) << width, 48)
+    at = spread(at, exact(np.int64(view.carried[own])) | exact(np.int64(view.carried[other])) << width, 48)
+    at = spread(at, thermometer(trick_points // 10, 6) | bit(6 + trick_points % 10), 16)
+    at = store4(at, by_observer(tricks, 8, SEATS, me))
     ladders = steps(view.rungs[own], view.ladder) | steps(view.rungs[other], view.ladder) << LADDER_STEPS
     marks = steps(view.marks[own], view.session_marks) | steps(view.marks[other], view.session_marks) << LADDER_STEPS
-    at = spread(out, at + 4, ladders | marks << 2 * LADDER_STEPS, 32)
-    return spread(out, at, view.rule_bits, 40)
+    at = spread(at, ladders | marks << 2 * LADDER_STEPS, 32)
+    return spread(at, view.rule_bits, 40)
 
 
 @kernel
 def steps(count: int, whole: int) -> int:
     """A share of a ladder in eighths, rounded up, as a thermometer."""
-    return thermometer((np.int64(count) * LADDER_STEPS + whole - 1) // np.int64(whole), LADDER_STEPS)
+    return thermometer(np.int64(np.ceil(count * (1.0 * LADDER_STEPS) / whole)), LADDER_STEPS)  # exact, and faster
 
 
 @kernel
-def write_cards(view: Any, out: Any, at: int, me: int) -> tuple[int, int]:
+def write_cards(view: Any, at: int, me: int) -> tuple[int, int]:
     """The slices that are sets of cards, and when each was played; returns the place and the trick's points."""
     played, trick, trick_points = np.int64(0), np.int64(0), np.int64(0)
     for seat in range(SEATS):
         played |= view.played[seat]
+        trick |= card_bit(view.trick[seat])
         if view.trick[seat] >= 0:
-            trick |= bit(view.trick[seat])
             trick_points += card_points(view.trick[seat], view.trump)
-    turn_up = bit(view.turn_up) & ~played if view.turn_up >= 0 else np.int64(0)
-    at = spread(out, at, view.hands[me], CARDS)
-    at = spread(out, at, ALL & ~(view.hands[me] | played), CARDS)
+    at = spread(at, view.hands[me], CARDS)
+    at = spread(at, ALL & ~(view.hands[me] | played), CARDS)
     for offset in range(SEATS):
-        at = spread(out, at, view.played[(me + offset) & 3], CARDS)
-    at = spread(out, at, trick, CARDS)
-    at = spread(out, at, bit(view.best) if view.best >= 0 else 0, CARDS)
-    at = spread(out, at, suit_cards(view.trump, view.trump), CARDS)
-    at = spread(out, at, turn_up, CARDS)
-    return copy_bytes(out, at, view.when, CARDS), trick_points
+        at = spread(at, view.played[(me + offset) & 3], CARDS)
+    at = spread(at, trick, CARDS)
+    at = spread(at, card_bit(view.best), CARDS)
+    at = spread(at, suit_cards(view.trump, view.trump), CARDS)
+    at = spread(at, card_bit(view.turn_up) & ~played, CARDS)
+    return copy_bytes(at, view.when, CARDS), trick_points
 
 
 @kernel
-def write_hidden(state: Any, seat: int, out: Any, at: int) -> int:
-    """Write what the view of `seat` lacks of the state to out[at:]; returns the place after it."""
+def write_hidden(state: Any, seat: int, at: int) -> int:
+    """Write what the view of `seat` lacks of the state from the address `at` on; returns the address after it."""
     for offset in range(1, SEATS):
-        at = spread(out, at, state.hands[(seat + offset) & 3], CARDS)
-    return spread(out, at, bit(state.face_down) if state.face_down >= 0 else 0, CARDS)
+        at = spread(at, state.hands[(seat + offset) & 3], CARDS)
+    return spread(at, card_bit(state.face_down), CARDS)
 
 
 def constant(options: Options) -> list[str]:

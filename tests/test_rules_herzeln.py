@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stich.agents.base import kernel_agent
 from stich.agents.rules_herzeln import rules_herzeln
-from stich.agents.yardsticks import kernel_agent
 from stich.envs import herzeln
 from stich.envs.cards import HERZELN_DECK, NO_SEAT
 from stich.envs.game import get_game

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from stich.agents.base import kernel_agent
 from stich.agents.rules_viersche import rules_viersche
-from stich.agents.yardsticks import kernel_agent
 from stich.envs import make_batch
 from stich.envs.cards import VIERSCHE_DECK
 
