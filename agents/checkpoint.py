@@ -6,7 +6,6 @@ A file is written whole or not at all, and loading one runs no code of its own.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from safetensors.torch import save
 
 from ..envs.errors import unknown
 from ..envs.game import GAMES, Game
+from .files import write_atomically
 from .network import ActorCritic, NetworkAgent
 
 FORMAT = "stich-checkpoint-1"
@@ -25,20 +25,6 @@ ABOUT = ("game", "players", "hidden", "ignore", "encoding")  # what a checkpoint
 
 class CheckpointError(ValueError):
     """A file that is no checkpoint, or one of another game, number of players or encoding version."""
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file through a temporary one beside it, so that a full disk or a kill leaves the old one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def save_checkpoint(path: Path, tensors: Mapping[str, torch.Tensor], about: Mapping[str, Any]) -> None:

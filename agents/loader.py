@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from importlib.metadata import entry_points
 from typing import Any
 
 from ..envs.errors import OptionError, unknown
@@ -17,6 +18,7 @@ KERNELS: dict[str, dict[str, Any]] = {
     "herzeln": {"random": random_herzeln, "low": low_herzeln, "duck": duck_herzeln, "rules": rules_herzeln},
     "viersche": {"random": random_viersche, "greedy": greedy_viersche, "rules": rules_viersche},
 }
+GROUP = "stich.agents"  # entry points by which other packages bring agents
 _made: dict[tuple[str, str], Agent] = {}
 
 
@@ -30,7 +32,8 @@ def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent
 
     Args:
         name: `random`, `duck`, `low`, `greedy`, `rules`; `ppo:PATH` for a checkpoint; `module:Class` for your own
-            (called with the game's name if it takes an argument of that name).
+            (called with the game's name if it takes an argument of that name); or the name under which an
+            installed package registers its agent, as an entry point of the group `stich.agents`.
         game: "herzeln" or "viersche".
         options: Passed on: `sample=True` to a checkpoint's agent, anything to your own class.
 
@@ -49,7 +52,10 @@ def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent
     if rest:
         return _own_agent(kind, rest, found, options)
     if name not in KERNELS[found.name]:
-        valid = [*KERNELS[found.name], "ppo:PATH", "module:Class"]
+        guests = {point.name: point for point in entry_points(group=GROUP)}
+        if name in guests:
+            return _own_agent(guests[name].module, guests[name].attr, found, options)
+        valid = [*KERNELS[found.name], *guests, "ppo:PATH", "module:Class"]
         raise OptionError(unknown(f"{found.name} agent", name, valid))
     if options:
         raise OptionError(f"agent {name!r} takes no options, got {', '.join(options)}")

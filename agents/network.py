@@ -150,6 +150,19 @@ class NetworkAgent:
                 out[rows] = masked_log_softmax(logits, torch.from_numpy(mask[rows])).numpy()
         return out
 
+    def expected_payoff(self, states: np.ndarray) -> np.ndarray:
+        """f32[N, P]: what the critic, which sees all hands, expects each seat to be paid (in units of a whole deal)."""
+        players = int(states["players"][0])
+        out = np.empty((len(states), players), np.float32)
+        full = np.empty((len(states), self.game.encoding.state_size(players)), np.int8)
+        for seat in range(players):
+            seats = np.full(len(states), seat, np.int8)
+            self.game.lanes.observe_state(states, seats, full.reshape(-1), np.zeros(1, self.game.state))
+            with torch.inference_mode():
+                device = self.network.observed.weight.device
+                out[:, seat] = self.network(torch.from_numpy(full).to(device))[1].cpu().numpy()
+        return out
+
 
 BLOCK = 256
 

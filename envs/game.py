@@ -36,6 +36,7 @@ class Game:
         illegal_reward: `illegal_reward(options, kind)`: worse than what any legal line can bring.
         rule_bits: `rule_bits(options)`: the options as bits for the encoding.
         higher_is_better: Whether the final score of an episode is better the higher it is.
+        sides: Number of sides; seats whose numbers leave one remainder by it are partners. None: each for itself.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Game:
     illegal_reward: Callable[[Any, str], float]
     rule_bits: Callable[[Any], int]
     higher_is_better: Callable[[Any], bool]
+    sides: int | None = None
 
     def options(self, preset: str | None = None, **given: Any) -> Any:
         """The rule options: a preset's defaults with the given ones on top.
@@ -65,6 +67,11 @@ class Game:
     def __reduce__(self) -> tuple[Any, ...]:
         """Copied and pickled by name: a game is there once in a process, and its kernels can't be pickled."""
         return get_game, (self.name,)
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """What is counted by seat in matches, in the order of `lanes.watch_lanes`."""
+        return self.rules.EVENTS
 
     def new_states(self, options: Any, seeds: Any, lanes: Any, lane_deals: Any) -> np.ndarray:
         """States [N] before their first deal, keyed by seed, lane and number of the lane's deal, each [N]."""

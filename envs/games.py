@@ -59,4 +59,5 @@ VIERSCHE = register(
     match_fields=("carried", "rungs", "marks", "second_deal"),
     illegal_reward=_viersche_illegal,
     higher_is_better=lambda options: options.episode in ("deal", "round"),
+    sides=2,
 )

@@ -523,6 +523,58 @@ def rewards(state: Any, kind: int, out: Any) -> None:
             out[seat] = (1.0 / shares if state.totals[seat] == fewest else 0.0) - 1.0 / state.players
 
 
+# ------------------------------------------------------------------------------------------------ events
+
+EVENTS = ("moon_attempts", "moons", "moon_defences")
+
+
+@kernel
+def watch(state: Any, threat: int, out: Any) -> int:
+    """Count by seat what happened with the card just played; to be called after every card.
+
+    An attempt: a seat alone has taken penalty cards, and at least half of all. It ends in a moon or in a defence,
+    which belongs to the seat that takes the first penalty card from it.
+
+    Args:
+        state: A state; where the episode goes on after a deal, the next deal is already there.
+        threat: What the last call returned; NO_SEAT before the first.
+        out: int[P, 3], added to.
+
+    Returns:
+        The seat that may still shoot the moon, or NO_SEAT.
+    """
+    if state.phase >= DEAL_OVER or state.plays == 0:
+        if threat != NO_SEAT:
+            if state.moon_seat == threat:
+                out[threat, 1] += 1
+            else:
+                out[first_paying(state, threat), 2] += 1
+        return NO_SEAT
+    if state.plays % state.players != 0:
+        return threat
+    holder, most, seats = NO_SEAT, 0, 0
+    for seat in range(state.players):
+        count = popcount(state.taken[seat] & PENALTY)
+        if count:
+            holder, most, seats = seat, count, seats + 1
+    if threat != NO_SEAT and seats > 1:
+        out[state.last_seat, 2] += 1
+        return NO_SEAT
+    if threat == NO_SEAT and seats == 1 and 2 * most >= popcount(penalties_in_play(state)):
+        out[holder, 0] += 1
+        return holder
+    return threat
+
+
+@kernel
+def first_paying(state: Any, shooter: int) -> int:
+    """The seat that took points in the last trick from one who had all of them before: the first beside it with any."""
+    for seat in range(state.players):
+        if seat != shooter and state.score[seat] > 0:
+            return seat
+    return (shooter + 1) % state.players  # a bonus hides whose they were
+
+
 # ------------------------------------------------------------------------------------------------- views
 
 

@@ -33,6 +33,7 @@ play: Any = None
 conceal: Any = None
 rewards: Any = None
 final_score: Any = None
+watch: Any = None
 write: Any = None
 write_hidden: Any = None
 DECK: Any = 0
@@ -229,6 +230,13 @@ def legal_sets(views: Any, out: Any) -> None:
         out[i] = legal(views[i]) if views[i].observer == views[i].seat else 0
 
 
+def watch_lanes(states: Any, which: Any, memory: Any, out: Any) -> None:
+    """Count the game's events after a card in each lane where `which` bool[N]: memory int64[N], out int32[N, P, E]."""
+    for i in range(len(states)):
+        if which[i]:
+            memory[i] = watch(states[i], memory[i], out[i])
+
+
 def random_playouts(states: Any, deals: int) -> int:
     """Play `deals` whole deals in every lane with uniformly random legal cards; returns the cards played."""
     cards = 0
@@ -258,6 +266,7 @@ TEMPLATES: tuple[Callable[..., Any], ...] = (
     view,
     encode,
     legal_sets,
+    watch_lanes,
     random_playouts,
 )
 
@@ -276,13 +285,14 @@ class Lanes:
     view: Any
     encode: Any
     legal_sets: Any
+    watch_lanes: Any
     random_playouts: Any
 
 
 def bind_lanes(name: str, rules: Any, encoding: Any, deck: int) -> Lanes:
     """The loops with the kernels of the module `rules` and of `encoding`."""
     names = ["open_episode", "draw_deal", "begin_deal"]
-    names += ["legal", "play", "conceal", "rewards", "final_score"]
+    names += ["legal", "play", "conceal", "rewards", "final_score", "watch"]
     kernels = {each: getattr(rules, each) for each in names}
     kernels |= {"write": encoding.write, "write_hidden": encoding.write_hidden, "DECK": deck}
     for template in (write_seen, deal_next, restart):

@@ -422,6 +422,17 @@ def rewards(state: Any, kind: int, out: Any) -> None:
                 out[seat] = 1.0 if state.marks[other] >= state.session_marks else -1.0
 
 
+# ------------------------------------------------------------------------------------------------ events
+
+EVENTS = ()
+
+
+@kernel
+def watch(state: Any, memory: int, out: Any) -> int:
+    """Nothing in this game is counted by seat."""
+    return memory
+
+
 # ------------------------------------------------------------------------------------------------- views
 
 

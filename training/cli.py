@@ -11,15 +11,24 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
-from rich.progress import Progress
+from rich.markdown import Markdown
+from rich.progress import MofNCompleteColumn, Progress
 from rich.table import Table
 
 from ..agents import load_agent
+from ..agents.files import write_atomically
 from ..envs.errors import OptionError
 from ..envs.game import get_game
 from .config import find_config, overrides, read_yaml, train_config
 from .evaluate import Standing, as_json, evaluate
 from .seeds import TEST, seed_of
+
+EXTRAS = {
+    **dict.fromkeys(("pyspiel", "open_spiel"), "test"),
+    **dict.fromkeys(("polars", "choix", "openskill", "jinja2", "scipy"), "tournament"),
+    "ray": "ray",
+}
+"""The extra that brings a package."""
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 console, errors = Console(), Console(stderr=True)
@@ -35,7 +44,7 @@ def clear_errors(command: Callable[..., None]) -> Callable[..., None]:
         except KeyboardInterrupt:
             raise typer.Exit(130) from None
         except ModuleNotFoundError as error:
-            extra = "test" if error.name in ("pyspiel", "open_spiel") else "train"
+            extra = EXTRAS.get(str(error.name), "train")
             _complain(f"{error.name} is not installed. Valid: pip install 'stich[{extra}]'")
         except (ValueError, OSError, MemoryError) as error:
             _complain(str(error) or type(error).__name__)
@@ -131,6 +140,126 @@ def _standings_table(standings: list[Standing], title: str) -> Table:
         row = [standing.name, f"{payoff.mean:+.3f}", f"{payoff.low:+.3f} to {payoff.high:+.3f}"]
         table.add_row(*row, *([f"{share.mean:.1%} ({share.low:.1%} to {share.high:.1%})"] if share else []))
     return table
+
+
+@app.command()
+@clear_errors
+def tournament(
+    config: Annotated[str, typer.Argument(help="a YAML file, or the name of a shipped config")],
+    words: Words = None,
+    out: Annotated[Path | None, typer.Option(help="folder of the results; runs/NAME by default")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="go on with the tournament in that folder")] = False,
+    ray: Annotated[str | None, typer.Option(help="address of a Ray cluster that does the work, or auto")] = None,
+) -> None:
+    """Let agents play each other on the same deals: cross-table, intervals, ratings, a report."""
+    from .tournament import Recipe, run_tournament, tournament_config
+
+    path = find_config(config)
+    settings = tournament_config(read_yaml(path), words or [])
+    pool = None
+    if ray is not None:
+        from .cluster import RayPool
+
+        pool = RayPool(Recipe(settings), settings.patience, ray)
+    folder = out or Path("runs") / path.stem
+    with Progress(*Progress.get_default_columns(), MofNCompleteColumn(), console=console) as bar:
+        task = bar.add_task("deals", total=None)
+        run_tournament(
+            settings,
+            folder,
+            resume=resume,
+            pool=pool,
+            progress=lambda played, total: bar.update(task, completed=played, total=total),
+            say=lambda line: bar.console.print(line, markup=False),
+        )
+    console.print(Markdown((folder / "report.md").read_text()))
+    console.print(f"report: {folder / 'report.html'}", markup=False, highlight=False)
+
+
+@app.command()
+@clear_errors
+def replay(
+    file: Annotated[Path, typer.Argument(help="games.parquet of a tournament, or game records, one JSON line each")],
+    deal: Annotated[int, typer.Option(help="number of the deal, or of the line")] = 0,
+    match: Annotated[int, typer.Option(help="number of the match")] = 0,
+    game: Annotated[int, typer.Option(help="which of the games the deal was played in")] = 0,
+    png: Annotated[Path | None, typer.Option(help="also draw it to this file")] = None,
+) -> None:
+    """Show a game trick by trick: > leads, * takes the trick."""
+    from .replay import open_story, story_picture, story_text
+
+    story = open_story(file, deal, match, game)
+    console.print(story_text(story), markup=False, highlight=False, soft_wrap=True)
+    if png is not None:
+        write_atomically(png, story_picture(story))
+
+
+@app.command()
+@clear_errors
+def benchmark(
+    agent: Annotated[str, typer.Argument(help="the agent that is measured")],
+    game: GameName = "herzeln",
+    json_file: Annotated[Path | None, typer.Option("--json", help="also write the result to this file")] = None,
+    out: Annotated[Path | None, typer.Option(help="also write benchmark.json and benchmark.md to this folder")] = None,
+) -> None:
+    """Score an agent on the game's named benchmark: fixed deals, a fixed field, one figure to publish."""
+    from .benchmark import BENCHMARKS, DEALS, run_benchmark
+
+    found = get_game(game).name
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task("deals", total=DEALS * len(BENCHMARKS[found].field))
+        score = run_benchmark(found, load_agent(agent, game=found), progress=lambda count: bar.advance(task, count))
+    console.print(score.markdown(), markup=False, highlight=False)
+    text = json.dumps(score.as_dict(), indent=1) + "\n"
+    for path, content in (
+        (json_file, text),
+        *(((out / "benchmark.json", text), (out / "benchmark.md", score.markdown())) if out else ()),
+    ):
+        if path is not None:
+            write_atomically(path, content.encode())
+
+
+@app.command(name="exploit")
+@clear_errors
+def exploit_command(
+    agent: Annotated[str, typer.Argument(help="the agent to be exploited")],
+    words: Words = None,
+    game: GameName = "herzeln",
+    decisions: Annotated[int, typer.Option(help="cards that the best response learns from")] = 4_000_000,
+    deals: Annotated[int, typer.Option(help="test deals of the measurement")] = 2000,
+    out: Annotated[Path | None, typer.Option(help="folder of the run; runs/exploit_AGENT by default")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="continue the run in that folder")] = False,
+) -> None:
+    """Train a best response to an agent and report what it gains: a lower bound of its exploitability."""
+    from .exploit import exploit, response_config  # torch is slow to import
+
+    if deals < 2:
+        raise OptionError(f"--deals {deals} is not valid. Valid: 2 or more, for an interval")
+    folder = out or Path("runs") / f"exploit_{game}_{Path(agent).stem.replace(':', '_')}"
+    found = exploit(response_config(agent, game, decisions, words or []), folder, deals, resume, console.print)
+    console.print(str(found), markup=False, highlight=False)
+
+
+@app.command()
+@clear_errors
+def variance(
+    agents: Annotated[list[str], typer.Argument(help="two agents, then key=value rule options")],
+    game: GameName = "herzeln",
+    deals: Annotated[int, typer.Option(help="number of deals")] = 2000,
+    field: Annotated[
+        str | None, typer.Option(help="agent at the other seats of the gauntlet; the second by default")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="which test deals")] = 0,
+) -> None:
+    """Measure how many times fewer games the duplicate designs need than games on deals of their own."""
+    from .variance import variance_gains
+
+    names, words = [a for a in agents if not _is_option(a)], [a for a in agents if _is_option(a)]
+    if len(names) != 2:
+        raise OptionError(f"{len(names)} agents given. Valid: 2")
+    found = get_game(game)
+    options = found.options(**{"episode": "deal", **overrides(words)})
+    console.print(variance_gains(found, options, names, field or names[1], deals, seed_of(TEST, seed)))
 
 
 @app.command()

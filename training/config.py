@@ -54,6 +54,7 @@ class TrainConfig:
         imitate: Cards of the learner's own play that are learned from in that way, the first of `decisions`.
         opponent: An agent that sits at half of the seats in some of the lanes; elsewhere the learner plays itself.
         opponent_share: Share of the lanes in which it does.
+        opponent_seats: How many seats it holds there: half of them, or all but one of the sides.
         lanes: Games played side by side.
         steps: Cards played in each lane between two updates; whole deals lose no decision.
         hidden: Widths of the hidden layers.
@@ -87,6 +88,7 @@ class TrainConfig:
     imitate: int = 0
     opponent: str | None = None
     opponent_share: float = 0.0
+    opponent_seats: Literal["half", "others"] = "half"
     lanes: int = 512
     steps: int = 52
     hidden: tuple[int, ...] = (256, 256)
@@ -184,23 +186,33 @@ def overrides(words: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def train_config(values: Mapping[str, Any], words: Sequence[str] = ()) -> TrainConfig:
-    """A config from the values of a file and `key=value` words on top.
+def split_words(
+    cls: type, values: Mapping[str, Any], words: Sequence[str], defaults: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The values of a config file with `key=value` words on top.
 
-    A word may name a key of the config or a rule option of its game.
+    Args:
+        cls: Dataclass of the config, with the fields `game` and `options`.
+        values: What the file says.
+        words: Each names a key of the config or a rule option of its game.
+        defaults: Rule options where neither says anything.
     """
     merged = dict(values)
     given = overrides(words)
     game = get_game(given.get("game", merged.get("game", "herzeln")))
-    rules = set(game.options_class.__dataclass_fields__)
+    rules = set(game.options_class.__dataclass_fields__) - set(cls.__dataclass_fields__)
     options = given.pop("options", merged.get("options") or {})
     if not isinstance(options, Mapping):
         raise OptionError(f"config key options={options!r} is not valid. Valid: a mapping of rule options")
-    options = {"episode": "deal", **options}
+    options = {**(defaults or {}), **options}
     for key, value in given.items():
         if key in rules:
             options[key] = value
         else:
             merged[key] = value
-    merged["options"] = options
-    return build(TrainConfig, merged, what="config key")
+    return {**merged, "options": options}
+
+
+def train_config(values: Mapping[str, Any], words: Sequence[str] = ()) -> TrainConfig:
+    """A config from the values of a file and `key=value` words on top (config keys or rule options)."""
+    return build(TrainConfig, split_words(TrainConfig, values, words, {"episode": "deal"}), what="config key")

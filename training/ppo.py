@@ -21,6 +21,7 @@ from ..envs.batch import Batch, Terms
 from ..envs.errors import OptionError
 from ..envs.game import get_game
 from .config import TrainConfig
+from .match import gauntlet, make_design
 from .rollout import Collector, Rollout, advantages
 from .seeds import TRAIN, seed_of
 
@@ -59,7 +60,11 @@ class Trainer:
         self.batch = Batch(self.game, self.rules, Terms("payoff"), seed, numbers, np.zeros(config.lanes, np.int64))
         self.teacher = load_agent(config.teacher, game=config.game) if config.teacher else None
         opponent = load_agent(config.opponent, game=config.game) if config.opponent else None
-        self.collector = Collector(self.batch, config.steps, self.device, opponent, config.opponent_share)
+        players = self.rules.players
+        half = config.opponent_seats == "half"
+        design = make_design(self.game, players, 2) if half else gauntlet(self.game, players)
+        share = config.opponent_share
+        self.collector = Collector(self.batch, config.steps, self.device, opponent, share, design.seatings)
         for name in config.baselines:
             load_agent(name, game=config.game)  # a wrong name is better known before hours of training
         self.updates = 0

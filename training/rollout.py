@@ -18,7 +18,6 @@ from ..agents.network import ActorCritic, masked_log_softmax
 from ..envs.batch import Batch
 from ..envs.bits import lowest
 from ..envs.jit import entry
-from .match import make_design
 
 NO_DECISION = -1
 
@@ -56,16 +55,23 @@ class Collector:
         steps: T.
         device: Where the network is.
         opponent: An agent whose cards are played, and not learned from, at the seats that it holds.
-        share: Share of the lanes in which it holds half of the seats, in all seatings by turns.
+        share: Share of the lanes in which it holds seats, in all seatings by turns.
+        seatings: 1 for each seat [P] that it holds, a row a seating.
     """
 
     def __init__(
-        self, batch: Batch, steps: int, device: torch.device, opponent: Agent | None = None, share: float = 0.0
+        self,
+        batch: Batch,
+        steps: int,
+        device: torch.device,
+        opponent: Agent | None = None,
+        share: float = 0.0,
+        seatings: np.ndarray | None = None,
     ) -> None:
         n, size = batch.lanes, batch.game.encoding.state_size(batch.players)
         self.batch, self.steps, self.device, self.opponent = batch, steps, device, opponent
-        seatings = make_design(batch.game, batch.players, 2).seatings.astype(bool)
-        self._opposes = seatings[np.arange(n) % len(seatings)] & (np.arange(n) < share * n)[:, None]
+        rows = np.zeros((1, batch.players), bool) if seatings is None else seatings.astype(bool)
+        self._opposes = rows[np.arange(n) % len(rows)] & (np.arange(n) < share * n)[:, None]
         self._lanes = np.arange(n)
         self._state = torch.empty((steps * n, size), dtype=torch.int8)
         self._mask = torch.empty((steps * n, batch.actions), dtype=torch.bool)

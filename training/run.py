@@ -18,7 +18,8 @@ import yaml
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ..agents import load_agent
-from ..agents.checkpoint import CheckpointError, read_checkpoint, require_fit, save_checkpoint, write_atomically
+from ..agents.checkpoint import CheckpointError, read_checkpoint, require_fit, save_checkpoint
+from ..agents.files import write_atomically
 from ..envs.errors import OptionError
 from ..envs.game import with_episode
 from .config import TrainConfig

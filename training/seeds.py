@@ -1,10 +1,10 @@
-"""Seeds for training, validation and test, apart by construction: three ranges of 2**60 that never meet."""
+"""Seeds for training, validation, test and benchmarks, apart by construction: ranges of 2**60 that never meet."""
 
 from __future__ import annotations
 
 from ..envs.errors import OptionError
 
-TRAIN, VALIDATION, TEST = range(3)
+TRAIN, VALIDATION, TEST, BENCHMARK = range(4)
 RANGE = 1 << 60
 
 

@@ -1,0 +1,59 @@
+"""The same work on a Ray cluster (extra `ray`): an actor a core, each with a worker process of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..envs.errors import OptionError
+from .workers import Worker
+
+
+class RayPool:
+    """Workers of a Ray cluster; see `workers.Pool`. A job whose node is lost is done again on another.
+
+    Args:
+        recipe, patience: See `Worker`.
+        address: Of the cluster: `auto`, `HOST:PORT` or `ray://HOST:PORT`.
+
+    Raises:
+        OptionError: there is no cluster at that address.
+        ModuleNotFoundError: Ray is not installed.
+    """
+
+    def __init__(self, recipe: Any, patience: float, address: str) -> None:
+        import ray  # pyright: ignore[reportMissingImports] (an extra of its own)
+
+        self.ray, self.recipe, self.patience = ray, recipe, patience
+        try:
+            ray.init(address=address, ignore_reinit_error=True, log_to_driver=False, logging_level="ERROR")
+        except (ConnectionError, ValueError, RuntimeError) as error:
+            reason = " ".join(str(error).split())
+            raise OptionError(
+                f"no Ray cluster at {address!r}: {reason}. Valid: auto, HOST:PORT, ray://HOST:PORT"
+            ) from None
+        self.size = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        self._actor = ray.remote(num_cpus=1)(Worker)
+        self._idle: list[Any] = []
+        self._running: dict[Any, tuple[Any, Any]] = {}
+
+    def start(self, job: Any) -> None:
+        actor = self._idle.pop() if self._idle else self._actor.remote(self.recipe, self.patience)
+        self._running[actor.run.remote(job)] = (actor, job)
+
+    def next(self) -> tuple[Any, Any]:
+        while True:
+            (done,), _ = self.ray.wait(list(self._running), num_returns=1)
+            actor, job = self._running.pop(done)
+            try:
+                result = self.ray.get(done)
+            except self.ray.exceptions.RayActorError:  # its node is gone; whoever is left does the job
+                self.start(job)
+                continue
+            self._idle.append(actor)
+            return job, result
+
+    def close(self) -> None:
+        for actor in [*self._idle, *(actor for actor, _ in self._running.values())]:
+            self.ray.kill(actor)
+        self._idle, self._running = [], {}
+        self.ray.shutdown()
