@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,11 @@ from rich.table import Table
 from ..agents import load_agent
 from ..envs import HERZELN, VIERSCHE, herzeln_v0, make_batch
 from ..envs.bits import nth, popcount
-from ..envs.game import Game
+from ..envs.game import Game, get_game
 from ..envs.jit import entry
 from ..envs.rng import below
+from .match import make_design, owners_of, play_match
+from .workers import LocalPool, work_off
 
 LANES = 4096
 ROUNDS = 7
@@ -105,6 +108,37 @@ def rules_decisions(game: Game) -> Callable[[], int]:
         return len(stored) * LANES
 
     return work
+
+
+@dataclass(frozen=True)
+class RulesMatch:
+    """Jobs of matches between rule-based agents, for worker processes: each gives the number of cards played."""
+
+    game: str
+    asked: int = 2
+
+    def open(self) -> RulesMatch:
+        return self
+
+    def run(self, first_deal: int, asking: Any) -> int:
+        game = get_game(self.game)
+        agent = load_agent("rules", game=game)
+        owners = owners_of(make_design(game, 4, 2).seatings, 0, 500)
+        options = game.options(episode="deal")
+        played = play_match(game, options, [agent, agent], owners, seed=0, first_deal=first_deal)
+        return int(played.free.sum() + played.forced.sum())
+
+
+def match_rate(game: Game, seconds: float) -> float:
+    """Decisions per second of wall time of rules against rules in matches, on all cores."""
+    pool = LocalPool(RulesMatch(game.name), patience=600)
+    warm_up = iter(range(2 * pool.size))
+    list(work_off(pool, lambda: next(warm_up, None)))
+    started, decisions = time.perf_counter(), 0
+    for _, done in work_off(pool, lambda: 0 if time.perf_counter() - started < seconds else None):
+        decisions += done
+    pool.close()
+    return decisions / (time.perf_counter() - started)
 
 
 def openspiel_rollouts() -> Callable[[], int]:
@@ -193,6 +227,8 @@ def run_bench(seconds: float, console: Console) -> dict[str, float]:
         console.print(f"measured {name}: {figure:,.0f} a CPU-second", style="dim")
     figures["playouts_ratio"] = figures["herzeln_playouts"] / figures["openspiel_rollouts"]
     figures["batch_ratio"] = figures["herzeln_batch"] / figures["openspiel_loop"]
+    for game in (HERZELN, VIERSCHE):
+        figures[f"{game.name}_matches"] = match_rate(game, 2 * seconds)
     figures["import_seconds"] = min(in_new_process(IMPORT) for _ in range(3))
     for game in ("herzeln", "viersche"):
         with tempfile.TemporaryDirectory() as cache:
@@ -213,6 +249,8 @@ def _table(figures: dict[str, float]) -> Table:
         ("Herzeln, PettingZoo loop with last()", "aec_loop", "{:,.0f} decisions/s"),
         ("Herzeln, rule-based agent", "herzeln_rules", "{:,.0f} decisions/s"),
         ("Viersche, rule-based agent", "viersche_rules", "{:,.0f} decisions/s"),
+        ("Herzeln, rules against rules in matches, all cores, wall time", "herzeln_matches", "{:,.0f} decisions/s"),
+        ("Viersche, rules against rules in matches, all cores, wall time", "viersche_matches", "{:,.0f} decisions/s"),
         ("import stich.envs beyond numba, gymnasium, pettingzoo", "import_seconds", "{:.2f} s"),
         ("Herzeln, first reset on an empty compile cache", "herzeln_first_reset_seconds", "{:.1f} s"),
         ("Herzeln, first reset of later processes", "herzeln_next_reset_seconds", "{:.2f} s"),

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Any
 
 from ..envs.errors import OptionError
 from .workers import Worker
+
+
+def _knock(address: str) -> None:
+    """Fail soon where nobody listens: Ray itself would try for minutes.
+
+    Raises:
+        OSError: no answer.
+    """
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if colon and port.isdigit():
+        socket.create_connection((host, int(port)), timeout=10).close()
 
 
 class RayPool:
@@ -25,8 +37,9 @@ class RayPool:
 
         self.ray, self.recipe, self.patience = ray, recipe, patience
         try:
+            _knock(address)
             ray.init(address=address, ignore_reinit_error=True, log_to_driver=False, logging_level="ERROR")
-        except (ConnectionError, ValueError, RuntimeError) as error:
+        except (OSError, ValueError, RuntimeError) as error:
             reason = " ".join(str(error).split())
             raise OptionError(
                 f"no Ray cluster at {address!r}: {reason}. Valid: auto, HOST:PORT, ray://HOST:PORT"
