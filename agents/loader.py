@@ -27,13 +27,25 @@ def agent_names(game: str | Game) -> list[str]:
     return list(KERNELS[get_game(game).name])
 
 
+def kernel_of(name: str, game: Game) -> Any:
+    """The kernel `card = f(view, key)` of a shipped agent.
+
+    Raises:
+        OptionError: the game has no such agent.
+    """
+    if name not in KERNELS[game.name]:
+        raise OptionError(unknown(f"{game.name} policy", name, KERNELS[game.name]))
+    return KERNELS[game.name][name]
+
+
 def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent:
     """The agent of that name for a game.
 
     Args:
-        name: `random`, `duck`, `low`, `greedy`, `rules`; `ppo:PATH` for a checkpoint; `module:Class` for your own
-            (called with the game's name if it takes an argument of that name); or the name under which an
-            installed package registers its agent, as an entry point of the group `stich.agents`.
+        name: `random`, `duck`, `low`, `greedy`, `rules`; `ppo:PATH` for a checkpoint; `pimc:worlds=30,exact=6` or
+            `ismcts:iterations=1000` for a searcher; `module:Class` for your own (called with the game's name if it
+            takes an argument of that name); or the name under which an installed package registers its agent, as an
+            entry point of the group `stich.agents`.
         game: "herzeln" or "viersche".
         options: Passed on: `sample=True` to a checkpoint's agent, anything to your own class.
 
@@ -43,6 +55,10 @@ def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent
     """
     found = get_game(game)
     kind, _, rest = str(name).partition(":")
+    if kind in ("pimc", "ismcts"):
+        from .pimc import load_searcher  # compiles a great deal
+
+        return load_searcher(kind, rest, found, options)
     if rest and kind == "ppo":
         from .checkpoint import load_network_agent  # needs torch
 
@@ -55,7 +71,7 @@ def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent
         guests = {point.name: point for point in entry_points(group=GROUP)}
         if name in guests:
             return _own_agent(guests[name].module, guests[name].attr, found, options)
-        valid = [*KERNELS[found.name], *guests, "ppo:PATH", "module:Class"]
+        valid = [*KERNELS[found.name], *guests, "ppo:PATH", "pimc:worlds=30", "module:Class"]
         raise OptionError(unknown(f"{found.name} agent", name, valid))
     if options:
         raise OptionError(f"agent {name!r} takes no options, got {', '.join(options)}")

@@ -152,6 +152,9 @@ def tournament(
     ray: Annotated[str | None, typer.Option(help="address of a Ray cluster that does the work, or auto")] = None,
 ) -> None:
     """Let agents play each other on the same deals: cross-table, intervals, ratings, a report."""
+    import polars as pl
+
+    from .report import markdown_table
     from .tournament import Recipe, run_tournament, tournament_config
 
     path = find_config(config)
@@ -173,7 +176,43 @@ def tournament(
             say=lambda line: bar.console.print(line, markup=False),
         )
     console.print(Markdown((folder / "report.md").read_text()))
+    console.print(Markdown(markdown_table(pl.read_csv(folder / "timing.csv"))))
     console.print(f"report: {folder / 'report.html'}", markup=False, highlight=False)
+
+
+@app.command()
+@clear_errors
+def solve(
+    words: Words = None,
+    game: GameName = "herzeln",
+    deal: Annotated[str | None, typer.Option(help="hands by seat, as in 'CA C7 ... / ... / ... / ...'")] = None,
+    dealer: Annotated[int | None, typer.Option(help="seat of the dealer of that deal")] = None,
+    turn_up: Annotated[str | None, typer.Option(help="Viersche: the card turned up, one of the dealer's")] = None,
+    random: Annotated[int, typer.Option(help="solve so many random test deals instead")] = 0,
+    seed: Annotated[int, typer.Option(help="which random deals")] = 0,
+    nodes: Annotated[int, typer.Option(help="positions searched at most; 0 for no limit")] = 0,
+    processes: Annotated[int, typer.Option(help="processes; 0 for one a core")] = 0,
+    out: Annotated[Path, typer.Option(help="folder for solved.parquet")] = Path("runs/solve"),
+) -> None:
+    """Solve deals with all hands open: Viersche's card points, Herzeln's moons against any defence."""
+    from .report import markdown_table
+    from .solve import given_deal, solve_random, solve_states
+
+    found, options = get_game(game), overrides(words or [])
+    if (deal is None) == (random < 1):
+        raise OptionError("nothing to solve, or two things. Valid: --deal 'HANDS', or --random N")
+    if deal is not None:
+        about = {"dealer": dealer, "turn_up": turn_up}
+        about = {key: value for key, value in about.items() if value is not None}
+        rows = solve_states(found, given_deal(found, deal, options, about), nodes, line=not nodes)
+        console.print(Markdown(markdown_table(rows)))
+        return
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task("deals", total=random)
+        file = out / "solved.parquet"
+        rows = solve_random(found, options, random, seed, nodes, processes, file, lambda n: bar.advance(task, n))
+    console.print(Markdown(markdown_table(rows.describe())))
+    console.print(f"rows: {file}", markup=False, highlight=False)
 
 
 @app.command()

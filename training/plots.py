@@ -34,7 +34,7 @@ def cross_table(tables: Any) -> bytes:
     size = len(tables.names)
     figure, axes = plt.subplots(figsize=(2.5 + 0.9 * size, 1.5 + 0.7 * size), dpi=120, layout="constrained")
     limit = np.nanmax(np.abs(tables.payoff)) or 1.0
-    image = axes.imshow(tables.payoff, cmap="RdYlGn", vmin=-limit, vmax=limit)
+    image = axes.imshow(tables.payoff, cmap="RdBu", vmin=-limit, vmax=limit)
     for row, column in zip(*np.nonzero(np.isfinite(tables.payoff)), strict=True):
         value, low, high = (x[row, column] for x in (tables.payoff, tables.low, tables.high))
         axes.text(column, row, f"{value:+.2f}\n\u00b1{(high - low) / 2:.2f}", ha="center", va="center", fontsize=9)

@@ -188,11 +188,12 @@ def markdown(tables: Tables) -> str:
     for note in notes(tables):
         lines += [f"Note: {note}", ""]
     for heading, text, frame in sections(tables):
-        lines += [f"## {heading}", "", text, "", _markdown_table(frame), ""]
+        lines += [f"## {heading}", "", text, "", markdown_table(frame), ""]
     return "\n".join(lines)
 
 
-def _markdown_table(frame: pl.DataFrame) -> str:
+def markdown_table(frame: pl.DataFrame) -> str:
+    """A table in Markdown."""
     rows = ["| " + " | ".join(frame.columns) + " |", "|---" * frame.width + "|"]
     rows += ["| " + " | ".join(str(value) for value in row) + " |" for row in frame.iter_rows()]
     return "\n".join(rows)

@@ -1,0 +1,89 @@
+"""Searchers: legal, reproducible, blind to what is hidden, and better than the policy they search with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers import play_on
+
+from stich.agents import load_agent
+from stich.agents.search import candidates
+from stich.envs import HERZELN, VIERSCHE, OptionError, make_batch
+from stich.envs.game import GAMES
+from stich.training.match import make_design, owners_of, play_match
+
+NAMES = ["pimc:worlds=4", "pimc:worlds=3,exact=4,caution=0", "ismcts:iterations=20"]
+
+
+def midgame(game: str, steps: int, lanes: int = 6, **options: Any) -> Any:
+    """A batch some random cards into its deals."""
+    batch = make_batch(game, lanes, episode="deal", seed=3, **options)
+    play_on(batch, np.random.default_rng(1), steps)
+    return batch
+
+
+@pytest.mark.parametrize("game", list(GAMES))
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("steps", [0, 9, 25])
+def test_searchers_play_legal_cards_whatever_else_is_asked(game: str, name: str, steps: int) -> None:
+    batch = midgame(game, steps, **({"preset": "hearts"} if game == "herzeln" else {}))
+    agent, views, keys = load_agent(name, game=game), batch.views, batch.keys()
+    cards = agent.act(views, keys)
+    assert batch.action_mask[np.arange(6), cards].all()
+    np.testing.assert_array_equal(cards, load_agent(name, game=game).act(views, keys))
+    np.testing.assert_array_equal(cards[2:5], agent.act(views[2:5], keys[2:5]))
+
+
+@pytest.mark.parametrize(
+    "options", [{"players": 2}, {"players": 3, "three_players": "kitty"}, {"players": 2, "two_players": "half"}]
+)
+def test_searchers_play_with_every_number_of_players(options: dict[str, Any]) -> None:
+    batch = midgame("herzeln", 12, **options)
+    for name in NAMES:
+        cards = load_agent(name).act(batch.views, batch.keys())
+        assert batch.action_mask[np.arange(6), cards].all()
+
+
+def test_cards_worth_the_same_are_tried_once() -> None:
+    hands = ["C2 C3 C4 CA HK HA SQ SK SA D2 D3 D4 D5", "C5 C6 C7 C8 C9 CT CJ CQ CK H2 H3 H4 H5"]
+    hands += ["D6 D7 D8 D9 DT DJ DQ DK DA H6 H7 H8 H9", "S2 S3 S4 S5 S6 S7 S8 S9 ST SJ HT HJ HQ"]
+    batch = make_batch("herzeln", 1, episode="deal", deals=[{"hands": hands, "dealer": 0}], first_lead="any_club")
+    names = HERZELN.deck.name
+    assert [names(card) for card in candidates(HERZELN, batch.views[0], int(batch.legal[0]))] == ["C2", "CA"]
+    spades = HERZELN.deck.as_set(["SQ", "SK", "SA", "HK", "HA", "D2", "D3"])
+    assert [names(card) for card in candidates(HERZELN, batch.views[0], spades)] == ["D2", "HK", "SQ", "SK"]
+
+
+def test_points_keep_cards_of_viersche_apart() -> None:
+    batch = make_batch("viersche", 1, episode="deal", trump="C", seed=1)
+    view = batch.views[0]
+    view["hands"][view["observer"]] = VIERSCHE.deck.as_set(["H6", "H7", "H8", "H9", "H10", "HJ"])
+    found = candidates(VIERSCHE, view, int(view["hands"][view["observer"]]))
+    assert [VIERSCHE.deck.name(card) for card in found] == ["H6", "H10", "HJ"]
+
+
+@pytest.mark.parametrize("game", list(GAMES))
+def test_pimc_beats_random_play_with_random_play_outs(game: str) -> None:
+    """The search alone makes a player of what knows nothing."""
+    agents = [load_agent("pimc:worlds=12,rollout=random,caution=0", game=game), load_agent("random", game=game)]
+    found = GAMES[game]
+    owners = owners_of(make_design(found, 4, 2).seatings, 0, 10, "swapped")
+    played = play_match(found, found.options(episode="deal"), agents, owners, seed=5, first_deal=0)
+    assert played.payoff[owners == 0].mean() > 1
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("pimc:wrlds=3", "unknown key of pimc 'wrlds'. Did you mean 'worlds'"),
+        ("pimc:worlds=many", "pimc: worlds='many' is not valid. Valid: int"),
+        ("pimc:worlds=0", "worlds=0"),
+        ("pimc:rollout=greedy", "unknown herzeln policy 'greedy'"),
+        ("ismcts:iterations=0", "iterations=0"),
+    ],
+)
+def test_wrong_searchers(name: str, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        load_agent(name)
