@@ -151,9 +151,7 @@ def fits(free: Any, layers: Any, count: int) -> bool:
     return places == cards
 
 
-def prepare_case(
-    view: Any, case: int, free: Any, may: Any, classes: Any, forced: Any, layers: Any, ways: Any
-) -> Any:
+def prepare_case(view: Any, case: int, free: Any, may: Any, classes: Any, forced: Any, layers: Any, ways: Any) -> Any:
     """Everything that the worlds of one case are drawn from; returns the deals, the classes and the table of ways."""
     unseen = lay_out(view, case, free, may)
     sort_cards(unseen, may, classes)
