@@ -402,8 +402,9 @@ def test_all_worlds_are_equally_probable_behind_a_lead_face_down(options: dict[s
     assert tried >= 12
 
 
-def test_points_of_a_hidden_card_are_known_by_the_deal_going_on() -> None:
-    """The deal would be over if the card lying face down had points."""
+@pytest.mark.parametrize(("card", "ranks"), [("D9", {"6", "7", "8", "9"}), ("D10", {"10"})])
+def test_points_of_a_hidden_card_are_known_by_the_deal_going_on_or_ending(card: str, ranks: set[str]) -> None:
+    """The first trick ends the deal if the card lying face down has points; the score then says how many."""
     deal: dict[str, Any] = {"scores": {"carried": (99, 41)}, "turn_up": "CA", "dealer": 3}
     deal["hands"] = [
         "D6 D7 D8 D9 D10 H6 H7 H8 H9",
@@ -411,15 +412,14 @@ def test_points_of_a_hidden_card_are_known_by_the_deal_going_on() -> None:
         "C9 CQ DA H10 HJ HQ HK HA S10",
         "C7 C8 CK CA CJ SJ SQ SK SA",
     ]
-    batch = make_batch("viersche", 1, episode="round", reveal_face_down="never", deals=[deal])
-    for card in ("D9", "C6", "C9", "C7"):
-        batch.step([batch.game.deck.parse(card)])
+    batch = make_batch("viersche", 1, episode="round", reveal_face_down="never", autoreset="disabled", deals=[deal])
+    for name in (card, "C6", "C9", "C7"):
+        batch.step([batch.game.deck.parse(name)])
     for seat in range(1, 4):
         view = views_for(batch.game, batch.states, seat)
         worlds = sample_worlds("viersche", view, keys_for(view), 1000)
         assert_consistent(batch.game, batch.options, worlds, view)
-        names = {batch.game.deck.name(card)[1:] for card in worlds["face_down"][0]}
-        assert names == {"6", "7", "8", "9"}
+        assert {batch.game.deck.name(hidden)[1:] for hidden in worlds["face_down"][0]} == ranks
 
 
 HALF: dict[str, Any] = {"players": 2, "two_players": "half"}
