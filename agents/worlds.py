@@ -17,7 +17,7 @@ import functools
 import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,7 +49,36 @@ fill: Any = None
 rewind: Any = None
 legal: Any = None
 play: Any = None
-prepare: Any = None
+
+
+class Scratch(NamedTuple):
+    """Arrays that the work on one view overwrites.
+
+    Attributes:
+        free: Places left in the hands and the pile.
+        may: The unseen cards that each may hold.
+        classes: The unseen cards by the places that may hold them, as bits.
+        forced: The cards that have one place only, by place.
+        held: The cards that a world has in each place.
+        layers: The other classes as rows: places (bits), number of cards, cards.
+        weights: The deals in each case.
+    """
+
+    free: Any
+    may: Any
+    classes: Any
+    forced: Any
+    held: Any
+    layers: Any
+    weights: Any
+
+
+@kernel
+def new_scratch() -> Any:
+    """Scratch for one call."""
+    places = np.empty((4, PLACES), np.int64)
+    classes, layers = np.empty(MASKS, np.int64), np.empty((MASKS, 3), np.int64)
+    return Scratch(places[0], places[1], classes, places[2], places[3], layers, np.empty(MAX_CASES))
 
 
 # ---------------------------------------------------------------------------------------- counting deals
@@ -151,18 +180,37 @@ def fits(free: Any, layers: Any, count: int) -> bool:
     return places == cards
 
 
-def prepare_case(view: Any, case: int, free: Any, may: Any, classes: Any, forced: Any, layers: Any, ways: Any) -> Any:
-    """Everything that the worlds of one case are drawn from; returns the deals, the classes and the table of ways."""
-    unseen = lay_out(view, case, free, may)
-    sort_cards(unseen, may, classes)
-    possible = place_forced(free, classes, forced)
-    count = list_layers(classes, layers)
+def prepare(view: Any, case: int, scratch: Any, ways: Any) -> Any:
+    """What the worlds of one case are drawn from; returns its deals, the number of classes and the table of ways."""
+    free, layers = scratch.free, scratch.layers
+    unseen = lay_out(view, case, free, scratch.may)
+    sort_cards(unseen, scratch.may, scratch.classes)
+    possible = place_forced(free, scratch.classes, scratch.forced)
+    count = list_layers(scratch.classes, layers)
     if not possible or not fits(free, layers, count):
         return 0.0, count, ways
     size = (free[0] + 1) * (free[1] + 1) * (free[2] + 1)
     if size > ways.shape[1]:
         ways = np.empty((MASKS, size))
     return count_ways(free, layers, count, ways), count, ways
+
+
+def prepare_all(view: Any, open_cases: int, scratch: Any, ways: Any) -> Any:
+    """`prepare` for each case; returns the deals in all, and of the last case classes and table."""
+    total, count = 0.0, np.int64(0)
+    while open_cases:
+        case = lowest(open_cases)
+        open_cases &= open_cases - 1
+        scratch.weights[case], count, ways = prepare(view, case, scratch, ways)
+        total += scratch.weights[case]
+    return total, count, ways
+
+
+def count_deals(views: Any, out: Any) -> None:
+    """Numbers of deals float64[N] that agree with views [N]."""
+    scratch, ways = new_scratch(), np.empty((MASKS, 1))
+    for i in range(len(views)):
+        out[i], _, ways = prepare_all(views[i], cases(views[i]), scratch, ways)
 
 
 # ---------------------------------------------------------------------------------------- drawing worlds
@@ -224,19 +272,20 @@ def scatter(cards: int, split: int, key: Any, held: Any) -> None:
         left -= 1
 
 
+def finish(world: Any, held: Any, key: Any) -> None:
+    """Make a copy of the view a state with the cards dealt to the places."""
+    fill(world, held, combine(key, FILL_DRAW))
+    world.observer = NO_OBSERVER
+    world.seed = combine(key, SEED_DRAW)
+
+
 def sample(views: Any, keys: Any, count: int, worlds: Any) -> int:
     """Worlds [N * W] of views [N], W = `count` of each; returns the first view that no deal agrees with, or -1."""
-    free, may, classes = np.empty(PLACES, np.int64), np.empty(PLACES, np.int64), np.empty(MASKS, np.int64)
-    forced, held, layers = np.empty(PLACES, np.int64), np.empty(PLACES, np.int64), np.empty((MASKS, 3), np.int64)
-    ways, weights, chosen = np.empty((MASKS, 1)), np.empty(MAX_CASES), np.empty(count, np.int64)
+    scratch, ways, chosen = new_scratch(), np.empty((MASKS, 1)), np.empty(count, np.int64)
+    free, layers, held, weights = scratch.free, scratch.layers, scratch.held, scratch.weights
     for i in range(len(views)):
         open_cases = cases(views[i])
-        total, left, classes_used = 0.0, open_cases, 0
-        while left:
-            case = lowest(left)
-            left &= left - 1
-            weights[case], classes_used, ways = prepare(views[i], case, free, may, classes, forced, layers, ways)
-            total += weights[case]
+        total, classes, ways = prepare_all(views[i], open_cases, scratch, ways)
         if not total > 0.0:
             return i
         for w in range(count):
@@ -245,32 +294,16 @@ def sample(views: Any, keys: Any, count: int, worlds: Any) -> int:
         while open_cases:
             case = lowest(open_cases)
             open_cases &= open_cases - 1
-            if several and weights[case] > 0.0:
-                _, classes_used, ways = prepare(views[i], case, free, may, classes, forced, layers, ways)
+            if several:
+                weights[case], classes, ways = prepare(views[i], case, scratch, ways)
             for w in range(count):
                 if chosen[w] == case:
-                    key = combine(keys[i], w)
-                    held[:] = forced
-                    share_out(ways, free, layers, classes_used, weights[case], key, held)
-                    at = i * count + w
+                    key, at = combine(keys[i], w), i * count + w
+                    held[:] = scratch.forced
+                    share_out(ways, free, layers, classes, weights[case], key, held)
                     worlds[at] = views[i]
-                    fill(worlds[at], held, combine(key, FILL_DRAW))
-                    worlds[at].observer = NO_OBSERVER
-                    worlds[at].seed = combine(key, SEED_DRAW)
+                    finish(worlds[at], held, key)
     return -1
-
-
-def count_deals(views: Any, out: Any) -> None:
-    """Numbers of deals float64[N] that agree with views [N]."""
-    free, may, classes = np.empty(PLACES, np.int64), np.empty(PLACES, np.int64), np.empty(MASKS, np.int64)
-    forced, layers, ways = np.empty(PLACES, np.int64), np.empty((MASKS, 3), np.int64), np.empty((MASKS, 1))
-    for i in range(len(views)):
-        left, out[i] = cases(views[i]), 0.0
-        while left:
-            case = lowest(left)
-            left &= left - 1
-            deals, _, ways = prepare(views[i], case, free, may, classes, forced, layers, ways)
-            out[i] += deals
 
 
 # -------------------------------------------------------------------------------------- replaying worlds
@@ -320,7 +353,8 @@ def _compiled(name: str) -> Kernels:
     rules = get_game(name).rules
     kernels = {each: getattr(own, each) for each in ("cases", "lay_out", "fill", "rewind")}
     kernels |= {"legal": rules.legal, "play": rules.play}
-    kernels["prepare"] = kernel(specialise(prepare_case, name, **kernels))
+    for template in (prepare, prepare_all, finish):
+        kernels[template.__name__] = kernel(specialise(template, name, **kernels))
     loops = (sample, count_deals, rewind_all, play_each, legal_each)
     return Kernels(**{loop.__name__: bind(loop, name, **kernels) for loop in loops})
 

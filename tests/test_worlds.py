@@ -187,7 +187,7 @@ def mixed_batches(game: str, number: int, seed: int) -> Iterator[tuple[Batch, np
 
 @every_game
 def test_worlds_have_the_view_and_a_legal_history(game: str) -> None:
-    for batch, rng in mixed_batches(game, many(60, 2000), seed=21):
+    for batch, rng in mixed_batches(game, many(30, 1000), seed=21):
         for _ in positions(batch, rng, int(rng.integers(20, 70)), every=int(rng.integers(3, 9))):
             seats = rng.integers(batch.players, size=batch.lanes)
             views = own_views(batch.game, batch.states, seats)
@@ -200,7 +200,7 @@ def test_worlds_have_the_view_and_a_legal_history(game: str) -> None:
 @pytest.mark.parametrize("illegal", [False, True])
 def test_worlds_after_the_end(game: str, illegal: bool) -> None:
     """Also where an illegal card has ended the deal in the middle, of passing too."""
-    for number in range(many(12, 200)):
+    for number in range(many(12, 150)):
         rng = random.Random(f"end {game} {number}")
         options = random_options(GAMES[game], rng, episode="deal")
         batch = make_batch(game, 8, seed=number, autoreset="disabled", illegal="terminate", **options)
@@ -381,7 +381,7 @@ def test_all_worlds_are_equally_probable(game: str, options: dict[str, Any]) -> 
 
 @every_game
 def test_all_worlds_are_equally_probable_under_any_options(game: str) -> None:
-    for batch, rng in mixed_batches(game, many(8, 400), seed=31):
+    for batch, rng in mixed_batches(game, many(6, 150), seed=31):
         for place, view in enumerate(small_positions(batch, rng, 400)):
             assert_uniform(batch, view, 1500, place)
 
