@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..agents import load_agent
+from ..agents.worlds import drawing
 from ..envs import HERZELN, VIERSCHE, herzeln_v0, make_batch
 from ..envs.bits import nth, popcount
 from ..envs.game import Game, get_game
@@ -141,6 +142,16 @@ def match_rate(game: Game, seconds: float) -> float:
     return decisions / (time.perf_counter() - started)
 
 
+def worlds(game: Game) -> Callable[[], int]:
+    """Worlds for views from the middle of a deal, 30 of each."""
+    batch = make_batch(game.name, 512, episode="deal")
+    cards = np.zeros(512, np.int64)
+    for turn in range(game.deck.size // 2):
+        random_cards(batch.legal, turn, cards)
+        batch.step(cards)
+    return drawing(game, batch.views)
+
+
 def openspiel_rollouts() -> Callable[[], int]:
     """OpenSpiel's C++ random rollouts of `hearts` from after the deal.
 
@@ -221,6 +232,8 @@ def run_bench(seconds: float, console: Console) -> dict[str, float]:
         ("aec_loop", aec_loop),
         ("herzeln_rules", rules_decisions(HERZELN)),
         ("viersche_rules", rules_decisions(VIERSCHE)),
+        ("herzeln_worlds", worlds(HERZELN)),
+        ("viersche_worlds", worlds(VIERSCHE)),
     ]
     for name, figure in alternate(dict(works), seconds).items():
         figures[name] = figure
@@ -251,6 +264,8 @@ def _table(figures: dict[str, float]) -> Table:
         ("Viersche, rule-based agent", "viersche_rules", "{:,.0f} decisions/s"),
         ("Herzeln, rules against rules in matches, all cores, wall time", "herzeln_matches", "{:,.0f} decisions/s"),
         ("Viersche, rules against rules in matches, all cores, wall time", "viersche_matches", "{:,.0f} decisions/s"),
+        ("Herzeln, worlds consistent with a view in mid-deal", "herzeln_worlds", "{:,.0f} worlds/s"),
+        ("Viersche, worlds consistent with a view in mid-deal", "viersche_worlds", "{:,.0f} worlds/s"),
         ("import stich.envs beyond numba, gymnasium, pettingzoo", "import_seconds", "{:.2f} s"),
         ("Herzeln, first reset on an empty compile cache", "herzeln_first_reset_seconds", "{:.1f} s"),
         ("Herzeln, first reset of later processes", "herzeln_next_reset_seconds", "{:.2f} s"),
