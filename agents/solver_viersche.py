@@ -1,0 +1,608 @@
+"""The exact open-hand solver of Viersche: what each side takes if all four play perfectly with open hands.
+
+A search with null windows ("does side 0 take at least so many?"), asked again around the answers until two
+meet. What makes it fast:
+
+* A structural table. The tricks that can still be won depend on the owners of the remaining cards in rank
+  order, suit by suit, and on who leads; only what they bring depends on the cards. So the owners are the key,
+  an entry keeps its own cards beside its bounds, and where others lie in their place it is used with slack:
+  the lower bound less, the upper bound more, by the points in which they differ. Suits are renumbered so that
+  a card's number says its points whatever is trump; so entries are true of every deal and are never cleared.
+* Dominance. Cards of one hand with no other hand's between them win the same tricks. Where the trick surely
+  goes to the own side only the dearest of them is tried, where it surely does not only the cheapest, and
+  otherwise one that failed by more than two of them differ speaks for the other.
+* Sure points: trumps above all of the other side's bring home at least themselves.
+* Order: what refuted the same position in the table, then what refuted the same card before, then guesses.
+
+The value is the card points that side 0 (seats 0 and 2) takes in the whole deal, played to its last card also
+where a second deal would end early.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import extending, types
+
+from ..envs.bits import address, bit, highest, lowest, popcount
+from ..envs.cards import NO_CARD
+from ..envs.jit import entry, kernel
+from ..envs.state import PLAY
+from ..envs.viersche import CARDS, RANKS, STATE, card_points, little_man, old_man, suit_of
+
+# The solver's own numbers of the cards: the suit that lacks the Little Man, the two others, and trumps on top,
+# ascending in each. A trump beats what has a lower number, a plain card what has a lower one in its suit.
+STARTS = (0, 8, 17, 26, 36)
+TRUMP, TRUMPS_FROM = 3, STARTS[3]
+OLD_MAN = CARDS - 1
+ALL = (1 << CARDS) - 1
+SUITS = tuple((1 << STARTS[suit + 1]) - (1 << STARTS[suit]) for suit in range(4))
+TRUMPS = SUITS[TRUMP]
+SHORT, LONG = (0, 0, 0, 0, 10, 3, 4, 11), (0, 0, 0, 0, 10, 2, 3, 4, 11)
+POINTS = np.array([*SHORT, *LONG, *LONG, *SHORT, 12, 12], np.int64)
+SUIT_OF = np.repeat(np.arange(4), np.diff(STARTS))
+SUIT_START = np.array([STARTS[suit] for suit in SUIT_OF], np.int64)
+SUIT_END = np.array([1 << STARTS[suit + 1] for suit in SUIT_OF], np.int64)  # the first card of the next suit, as a set
+WORTH_0, WORTH_2, WORTH_3, WORTH_4, WORTH_10, WORTH_11, WORTH_12 = (
+    sum(1 << card for card in range(CARDS) if POINTS[card] == points) for points in (0, 2, 3, 4, 10, 11, 12)
+)
+NOTHING = -1  # no card that could take the trick: before the lead, and where only a face-down one lies
+
+# The solver's memory: words of eight bytes. First what a search knows, then the refutations, then the frames.
+WORD = 8
+NODES, LIMIT, STOPPED, EXEMPT, TABLE, MASK, TURN, HANDS = (WORD * word for word in (0, 1, 2, 3, 4, 5, 6, 8))
+WEIGHTS = WORD * 16
+REFUTES = WORD * 128  # by seat, place in the trick and the card to beat
+FRAMES = REFUTES + WORD * 4 * 4 * 64
+
+# A frame: a position (the card sets are of the cards in hand), the state of its search, and its moves.
+POSITION = 10
+LEFT, NEED, SEAT, PLACE, LED, BEST, WINNER, LYING, OWNER_LOW, OWNER_HIGH = (WORD * word for word in range(POSITION))
+OPENING, VALUE, COUNT, NEXT, CARD, GAIN, SURE_LOW, SURE_HIGH = (WORD * word for word in range(POSITION, POSITION + 8))
+MOVES = WORD * 20
+FRAME = WORD * 32
+MEMORY = FRAMES // WORD + (CARDS + 1) * (FRAME // WORD)
+
+# A bucket of the table: four entries of two words, which is a line of the processor's cache.
+WAYS, ENTRY, BUCKET = 4, 2 * WORD, 64
+MOST_IN_TABLE = 32  # cards: the owners of so many fit one word, so only the start of a deal has no entry
+OPEN = -1  # no answer yet
+
+WINS, LEADS, TRAILS, LOSES = range(4)  # what becomes of the trick for the own side: surely, so far, ...
+
+intrinsic: Any = extending.intrinsic
+I64 = ir.IntType(64)
+
+
+@intrinsic
+def peek(typingctx: Any, at: Any) -> Any:
+    """The word at an address."""
+
+    def emit(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.load(builder.inttoptr(args[0], I64.as_pointer()))
+
+    return types.int64(types.int64), emit
+
+
+@intrinsic
+def poke(typingctx: Any, at: Any, word: Any) -> Any:
+    """Write a word to an address."""
+
+    def emit(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+        builder.store(args[1], builder.inttoptr(args[0], I64.as_pointer()))
+        return ctx.get_dummy_value()
+
+    return types.void(types.int64, types.int64), emit
+
+
+# ---------------------------------------------------------------------------------------- cards and tricks
+
+
+@kernel
+def points_of(cards: int) -> int:
+    """The points of a set of cards."""
+    points = 11 * popcount(cards & WORTH_11) + 10 * popcount(cards & WORTH_10) + 12 * popcount(cards & WORTH_12)
+    return points + 4 * popcount(cards & WORTH_4) + 3 * popcount(cards & WORTH_3) + 2 * popcount(cards & WORTH_2)
+
+
+@kernel
+def beats(card: int, best: int, led: int) -> bool:
+    """Whether a card takes the trick from the best one in it."""
+    return card > best and (card >= TRUMPS_FROM or SUIT_OF[card] == led)
+
+
+@kernel
+def beaters(best: int) -> int:
+    """The cards that would take a trick from its best card."""
+    higher = np.int64(ALL) & ~((bit(best) << 1) - 1)
+    return higher & TRUMPS | higher & (SUIT_END[best] - 1)
+
+
+@kernel
+def may_play(hand: int, place: int, led: int, opening: int, exempt: int) -> int:
+    """The legal cards of a hand; the same rule as `legal` of the game."""
+    trumps = hand & TRUMPS
+    if place == 0:
+        return trumps if opening and trumps else hand
+    if led == TRUMP:
+        return trumps if trumps and not (exempt and trumps == bit(OLD_MAN)) else hand
+    suit = hand & suit_set(led)
+    return suit | trumps if suit else hand
+
+
+@kernel
+def suit_set(suit: int) -> int:
+    """The cards of a suit."""
+    return SUITS[3] if suit == 3 else SUITS[2] if suit == 2 else SUITS[1] if suit == 1 else SUITS[0]
+
+
+@kernel
+def last_trick(at: int, cards: int, leader: int) -> int:
+    """What side 0 takes of the last trick, which plays itself."""
+    best = lowest(peek(at + HANDS + WORD * leader) & cards)
+    led, side = SUIT_OF[best], leader & 1
+    for offset in range(1, 4):
+        seat = (leader + offset) & 3
+        card = lowest(peek(at + HANDS + WORD * seat) & cards)
+        if beats(card, best, led):
+            best, side = card, seat & 1
+    return np.int64(0) if side else points_of(cards)
+
+
+@kernel
+def sure_points(at: int, cards: int, side: int) -> int:
+    """Points that a side takes whatever happens: its trumps above all of the other side's."""
+    trumps = cards & TRUMPS
+    own = trumps & (peek(at + HANDS + WORD * side) | peek(at + HANDS + WORD * (side + 2)))
+    other = trumps & ~own
+    return points_of(own & ~((bit(highest(other)) << 1) - 1) if other else own)
+
+
+# -------------------------------------------------------------------------------------------------- table
+
+
+@kernel
+def lengths(cards: int) -> int:
+    """How many cards each suit has, as one number."""
+    return popcount(cards & SUITS[0]) | popcount(cards & SUITS[1]) << 4 | popcount(cards & SUITS[2]) << 8
+
+
+@kernel
+def bucket_of(at: int, frame: int, owners: int, tag: int) -> int:
+    """The address of the bucket of a structure."""
+    mixed = owners * np.int64(-7046029254386353131) ^ (lengths(peek(frame + LEFT)) << 3 | tag) * 7577854681
+    mixed = (mixed ^ mixed >> 31) * np.int64(-4658895280553007687)
+    return peek(at + TABLE) + (mixed >> 29 & peek(at + MASK)) * BUCKET
+
+
+@kernel
+def tag_of(at: int, frame: int) -> int:
+    """What the structure has beside owners and lengths: who leads, and the rule for a bare Old Man."""
+    return peek(frame + SEAT) | peek(at + EXEMPT) << 2
+
+
+@kernel
+def owners_of(frame: int) -> int:
+    """The owners of the remaining cards in rank order, a bit of each seat's number in either half."""
+    return peek(frame + OWNER_LOW) | peek(frame + OWNER_HIGH) << 32
+
+
+@kernel
+def slack(kept: int, here: int) -> int:
+    """How far the points of two sets of the same structure may lie apart: loss | gain << 8; OPEN if not the same.
+
+    Loss is the points that the kept cards have more, place by place, gain those that the cards here have more.
+    """
+    if lengths(kept) != lengths(here):
+        return np.int64(OPEN)
+    same = ~(((kept ^ here) & -(kept ^ here)) - 1)
+    kept &= same
+    here &= same
+    less, more = np.int64(0), np.int64(0)
+    while kept != here:
+        difference = POINTS[lowest(here)] - POINTS[lowest(kept)]
+        less += max(-difference, 0)
+        more += max(difference, 0)
+        kept &= kept - 1
+        here &= here - 1
+    return less | more << 8
+
+
+@kernel
+def look_up(at: int, frame: int) -> int:
+    """Narrow the sure bounds of a frame by what the table knows; returns the card that was best, or NOTHING."""
+    owners, tag, cards = owners_of(frame), tag_of(at, frame), peek(frame + LEFT)
+    place = bucket_of(at, frame, owners, tag)
+    low, high, card = peek(frame + SURE_LOW), peek(frame + SURE_HIGH), np.int64(NOTHING)
+    for _ in range(WAYS):
+        word = peek(place + WORD)
+        if peek(place) == owners and word >> 52 & 7 == tag:
+            kept = word & ALL
+            apart = np.int64(0) if kept == cards else slack(kept, cards)
+            if tag >= 4 and (kept ^ cards) >> OLD_MAN:
+                apart = np.int64(OPEN)
+            if apart != OPEN:
+                low = max(low, (word >> 36 & 255) - (apart & 255))
+                high = min(high, (word >> 44 & 255) + (apart >> 8))
+                if card == NOTHING or kept == cards:
+                    card = (word >> 55) - 1
+        place += ENTRY
+    poke(frame + SURE_LOW, low)
+    poke(frame + SURE_HIGH, high)
+    return card
+
+
+@kernel
+def keep(at: int, frame: int, card: int) -> None:
+    """Put the bounds of a frame into the table, over its own entry or the one whose turn it is."""
+    owners, tag, cards = owners_of(frame), tag_of(at, frame), peek(frame + LEFT)
+    start = bucket_of(at, frame, owners, tag)
+    turn = peek(at + TURN)
+    place = start + (turn & 3) * ENTRY
+    for way in range(WAYS):
+        word = peek(start + way * ENTRY + WORD)
+        if peek(start + way * ENTRY) == owners and word >> 52 & 7 == tag and word & ALL == cards:
+            place = start + way * ENTRY
+    poke(at + TURN, turn + 1)
+    bounds = peek(frame + SURE_LOW) << 36 | peek(frame + SURE_HIGH) << 44
+    poke(place, owners)
+    poke(place + WORD, cards | bounds | tag << 52 | (card + 1) << 55)
+
+
+# -------------------------------------------------------------------------------------------------- moves
+
+
+@kernel
+def fate(card: int, best: int, led: int, ours: bool, rivals: int, partner: int) -> int:
+    """What becomes of the trick for the own side if it plays a card, given who still plays after it."""
+    if beats(card, best, led):
+        return WINS if rivals & beaters(card) == 0 else LEADS
+    if best == NOTHING:
+        return TRAILS if partner & TRUMPS else LOSES
+    if ours:
+        return WINS if rivals & beaters(best) == 0 else LEADS
+    return TRAILS if partner & beaters(best) else LOSES
+
+
+@kernel
+def dearest(cards: int) -> int:
+    """One of the cards with the most points in a set."""
+    for worth in (WORTH_12, WORTH_11, WORTH_10, WORTH_4, WORTH_3, WORTH_2):
+        if cards & worth:
+            return lowest(cards & worth)
+    return lowest(cards)
+
+
+@kernel
+def cheapest(cards: int) -> int:
+    """One of the cards with the fewest points in a set."""
+    for worth in (WORTH_0, WORTH_2, WORTH_3, WORTH_4, WORTH_10, WORTH_11):
+        if cards & worth:
+            return lowest(cards & worth)
+    return lowest(cards)
+
+
+@kernel
+def move_word(at: int, place: int, becomes: int, card: int, first: int, group: int, lying: int) -> int:
+    """A move: its weight, by which moves are tried, the lowest card of its group, and the card."""
+    weights = at + WEIGHTS + WORD * 5 * (becomes + 4 * (place != 0))
+    weight = peek(weights) + peek(weights + WORD) * POINTS[card]
+    weight += peek(weights + 2 * WORD) * (card >= TRUMPS_FROM) + peek(weights + 3 * WORD) * lying
+    weight += peek(weights + 4 * WORD) * (card - SUIT_START[card])
+    if card == first:
+        weight += 1 << 18
+    return (weight + (1 << 20)) << 16 | group << 8 | card
+
+
+@kernel
+def write_moves(at: int, frame: int, first: int) -> int:
+    """Write the moves that are worth trying into a frame; returns how many."""
+    cards, seat, place = peek(frame + LEFT), peek(frame + SEAT), peek(frame + PLACE)
+    led, best, lying = peek(frame + LED), peek(frame + BEST), peek(frame + LYING)
+    hand = cards & peek(at + HANDS + WORD * seat)
+    ours = place > 0 and (peek(frame + WINNER) ^ seat) & 1 == 0
+    rivals = cards & peek(at + HANDS + WORD * ((seat + 1) & 3)) if place < 3 else np.int64(0)
+    if place == 0:
+        rivals |= cards & peek(at + HANDS + WORD * ((seat + 3) & 3))
+    partner = cards & peek(at + HANDS + WORD * ((seat + 2) & 3)) if place < 2 else np.int64(0)
+    between = cards & ~hand | (bit(best) if best != NOTHING else np.int64(0))
+    exempt = peek(at + EXEMPT)
+    if exempt:  # then the Old Man is not like the trump below it
+        between |= bit(OLD_MAN)
+    rest = may_play(hand, place, led, peek(frame + OPENING), exempt)
+    to = frame + MOVES
+    while rest:
+        card = lowest(rest)
+        stop = between & ~((bit(card) << 1) - 1) | SUIT_END[card]
+        group = rest & ((stop & -stop) - 1)
+        rest &= ~group
+        face_down = place == 0 and peek(frame + OPENING) and card < TRUMPS_FROM
+        becomes = fate(card, NOTHING, SUIT_OF[card], ours, rivals, partner) if place == 0 else fate(card, best, led, ours, rivals, partner)
+        if face_down:
+            becomes = TRAILS
+        if becomes == WINS or becomes == LOSES:
+            chosen = dearest(group) if becomes == WINS else cheapest(group)
+            poke(to, move_word(at, place, becomes, chosen, first, card, lying))
+            to += WORD
+        else:
+            left = group
+            while left:
+                chosen = lowest(left)
+                left &= ~same_worth(chosen)
+                poke(to, move_word(at, place, becomes, chosen, first, card, lying))
+                to += WORD
+    return (to - frame - MOVES) // WORD
+
+
+@kernel
+def same_worth(card: int) -> int:
+    """All cards that count as much as a card."""
+    points = POINTS[card]
+    if points == 0:
+        return np.int64(WORTH_0)
+    return bit(card) | (np.int64(WORTH_12) if points == 12 else np.int64(0))
+
+
+@kernel
+def next_move(frame: int) -> int:
+    """Take the heaviest move left in a frame: its card, or NOTHING."""
+    place, count = peek(frame + NEXT), peek(frame + COUNT)
+    if place == count:
+        return np.int64(NOTHING)
+    start = frame + MOVES + WORD * place
+    found = start
+    word = peek(start)
+    for step in range(1, count - place):
+        other = peek(start + WORD * step)
+        if other > word:
+            word, found = other, start + WORD * step
+    poke(found, peek(start))
+    poke(start, word)
+    poke(frame + NEXT, place + 1)
+    return word & 255
+
+
+# ------------------------------------------------------------------------------------------------- search
+
+
+@kernel
+def without(owners: int, below: int) -> int:
+    """A row of bits less the one that has `below` others under it."""
+    under = (np.int64(1) << below) - 1
+    return owners & under | owners >> 1 & ~under
+
+
+@kernel
+def descend(at: int, frame: int, card: int) -> int:
+    """Play a card: the frame of the position after it, which is written."""
+    cards, seat, place = peek(frame + LEFT), peek(frame + SEAT), peek(frame + PLACE)
+    led, best, winner = peek(frame + LED), peek(frame + BEST), peek(frame + WINNER)
+    lying = peek(frame + LYING) + POINTS[card]
+    if place == 0:
+        led = np.int64(TRUMP) if peek(frame + OPENING) else SUIT_OF[card]
+        best = np.int64(NOTHING)
+    if beats(card, best, led):
+        best, winner = card, seat
+    under = popcount(cards & (bit(card) - 1))
+    after = frame + FRAME
+    poke(frame + CARD, card)
+    poke(after + LEFT, cards & ~bit(card))
+    poke(after + OWNER_LOW, without(peek(frame + OWNER_LOW), under))
+    poke(after + OWNER_HIGH, without(peek(frame + OWNER_HIGH), under))
+    poke(after + OPENING, 0)
+    gain = np.int64(0)
+    if place == 3:
+        gain = np.int64(0) if winner & 1 else lying
+        lying, place, seat = np.int64(0), np.int64(-1), winner - 1
+    poke(frame + GAIN, gain)
+    poke(after + NEED, peek(frame + NEED) - gain)
+    poke(after + SEAT, (seat + 1) & 3)
+    poke(after + PLACE, place + 1)
+    poke(after + LED, led)
+    poke(after + BEST, best)
+    poke(after + WINNER, winner)
+    poke(after + LYING, lying)
+    return after
+
+
+@kernel
+def enter(at: int, frame: int) -> int:
+    """Answer a position from bounds and table, or prepare the search of its moves: then OPEN."""
+    poke(at + NODES, peek(at + NODES) + 1)
+    first = np.int64(NOTHING)
+    cards, seat, place, best = peek(frame + LEFT), peek(frame + SEAT), peek(frame + PLACE), peek(frame + BEST)
+    if place == 0:
+        if cards == 0:
+            return np.int64(0)
+        if popcount(cards) == 4 and not peek(frame + OPENING):
+            return last_trick(at, cards, seat)
+        need = peek(frame + NEED)
+        low, high = sure_points(at, cards, 0), points_of(cards) - sure_points(at, cards, 1)
+        if low >= need:
+            return low
+        if high < need:
+            return high
+        poke(frame + SURE_LOW, low)
+        poke(frame + SURE_HIGH, high)
+        if popcount(cards) <= MOST_IN_TABLE and not peek(frame + OPENING):
+            first = look_up(at, frame)
+            if peek(frame + SURE_LOW) >= need:
+                return peek(frame + SURE_LOW)
+            if peek(frame + SURE_HIGH) < need:
+                return peek(frame + SURE_HIGH)
+        best = np.int64(NOTHING)
+    if first == NOTHING:
+        first = peek(refutation(at, seat, place, best))
+    poke(frame + VALUE, 1000 * (seat & 1) - 1 + (seat & 1))
+    poke(frame + NEXT, 0)
+    poke(frame + COUNT, write_moves(at, frame, first))
+    return np.int64(OPEN)
+
+
+@kernel
+def refutation(at: int, seat: int, place: int, best: int) -> int:
+    """Where the card is kept that last refuted, from this seat and place, the best card so far."""
+    return at + REFUTES + WORD * ((seat << 2 | place) << 6 | (best + 1))
+
+
+@kernel
+def leave(at: int, frame: int, value: int, card: int) -> int:
+    """Keep the answer of a frame, found by search."""
+    if peek(frame + PLACE) == 0 and popcount(peek(frame + LEFT)) <= MOST_IN_TABLE and not peek(frame + OPENING):
+        if value >= peek(frame + NEED):
+            poke(frame + SURE_LOW, max(value, peek(frame + SURE_LOW)))
+        else:
+            poke(frame + SURE_HIGH, min(value, peek(frame + SURE_HIGH)))
+        keep(at, frame, card)
+    return value
+
+
+@kernel
+def take_up(at: int, frame: int, value: int) -> int:
+    """Account for the value of the card just tried; the frame's answer, if it decides, else OPEN."""
+    value += peek(frame + GAIN)
+    seat, need, card, held = peek(frame + SEAT), peek(frame + NEED), peek(frame + CARD), peek(frame + VALUE)
+    held = min(held, value) if seat & 1 else max(held, value)
+    poke(frame + VALUE, held)
+    if (held < need) == (seat & 1 == 1):
+        poke(refutation(at, seat, peek(frame + PLACE), peek(frame + BEST) if peek(frame + PLACE) else NOTHING), card)
+        return leave(at, frame, held, card)
+    drop_equals(frame, value, card, seat & 1, need)
+    return np.int64(OPEN)
+
+
+@kernel
+def drop_equals(frame: int, value: int, card: int, side: int, need: int) -> None:
+    """A card failed; so do those of its group whose points are too near to make up for it."""
+    place, count = peek(frame + NEXT), peek(frame + COUNT)
+    group = peek(frame + MOVES + WORD * (place - 1)) >> 8 & 255
+    while place < count:
+        word = peek(frame + MOVES + WORD * place)
+        place += 1
+        if word >> 8 & 255 != group:
+            continue
+        apart = abs(POINTS[word & 255] - POINTS[card])
+        reached = value - apart if side else value + apart
+        if (reached < need) == (side == 1):
+            continue
+        poke(frame + VALUE, min(peek(frame + VALUE), reached) if side else max(peek(frame + VALUE), reached))
+        place, count = place - 1, count - 1
+        poke(frame + MOVES + WORD * place, peek(frame + MOVES + WORD * count))
+    poke(frame + COUNT, count)
+
+
+@kernel
+def search(at: int, first: int, need: int) -> int:
+    """Whether side 0 takes `need` from a frame on: a lower bound of at least that, or an upper bound below it."""
+    poke(first + NEED, need)
+    limit = peek(at + LIMIT)
+    frame, value = first, enter(at, first)
+    while True:
+        if value == OPEN:
+            card = next_move(frame)
+            if card != NOTHING:
+                frame = descend(at, frame, card)
+                value = enter(at, frame)
+                continue
+            value = leave(at, frame, peek(frame + VALUE), np.int64(NOTHING))
+        if frame == first:
+            return value
+        if peek(at + NODES) > limit:
+            poke(at + STOPPED, 1)
+            return value
+        frame -= FRAME
+        value = take_up(at, frame, value)
+
+
+# ---------------------------------------------------------------------------------------------- positions
+
+
+def renumbering() -> tuple[np.ndarray, np.ndarray]:
+    """Own number of each card by trump suit, at trump * CARDS + card, and the way back."""
+    inner, outer = np.zeros((4, CARDS), np.int64), np.zeros((4, CARDS), np.int64)
+    for trump in range(4):
+        men = [3 - trump, trump]  # printed suits of Little and Old Man
+        jacks = [int(little_man.py_func(trump)), int(old_man.py_func(trump))]
+        order = []
+        for suit in [men[0], *(suit for suit in range(4) if suit not in men), trump]:
+            order += [card for card in range(suit * RANKS, suit * RANKS + RANKS) if card not in jacks]
+        outer[trump] = order + jacks
+        inner[trump, outer[trump]] = np.arange(CARDS)
+    return inner.ravel(), outer.ravel()
+
+
+INNER, OUTER = renumbering()
+
+
+@kernel
+def load(at: int, state: Any) -> None:
+    """Write a state into the first frame."""
+    number, frame = np.int64(state.trump) * CARDS, at + FRAMES
+    cards, owner_low, owner_high, lying = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    for seat in range(4):
+        hand, rest = np.int64(0), state.hands[seat]
+        while rest:
+            hand |= bit(INNER[number + lowest(rest)])
+            rest &= rest - 1
+        poke(at + HANDS + WORD * seat, hand)
+        cards |= hand
+        if state.trick[seat] != NO_CARD:
+            lying += POINTS[INNER[number + state.trick[seat]]]
+    rest = cards
+    place = np.int64(0)
+    while rest:
+        card = rest & -rest
+        rest &= rest - 1
+        for seat in range(4):
+            if peek(at + HANDS + WORD * seat) & card:
+                owner_low |= (seat & 1) << place
+                owner_high |= (seat >> 1) << place
+        place += 1
+    leader = np.int64(state.leader)
+    led = np.int64(TRUMP)
+    if state.trick_number and state.trick[leader] != NO_CARD:
+        led = SUIT_OF[INNER[number + state.trick[leader]]]
+    poke(frame + LEFT, cards)
+    poke(frame + SEAT, np.int64(state.seat))
+    poke(frame + PLACE, (np.int64(state.seat) - leader) & 3)
+    poke(frame + LED, led)
+    poke(frame + BEST, INNER[number + state.best] if state.best != NO_CARD else np.int64(NOTHING))
+    poke(frame + WINNER, np.int64(state.winner))
+    poke(frame + LYING, lying)
+    poke(frame + OWNER_LOW, owner_low)
+    poke(frame + OWNER_HIGH, owner_high)
+    poke(frame + OPENING, np.int64(state.plays == 0))
+    poke(at + EXEMPT, np.int64(state.jack_exempt != 0))
+
+
+@kernel
+def settle(at: int, frame: int, guess: int, first_step: int, grow: int) -> Any:
+    """The bounds of what side 0 takes from a frame on; they meet unless the limit of nodes was reached."""
+    low, high = np.int64(0), points_of(peek(frame + LEFT)) + peek(frame + LYING)
+    want, step, before = guess, first_step, 0
+    while low < high:
+        want = min(max(want, low + 1), high)
+        value = search(at, frame, want)
+        if peek(at + STOPPED):
+            break
+        if value >= want:
+            step = step * grow if before == 1 else first_step
+            low, want, before = value, value + step, 1
+        else:
+            step = step * grow if before == -1 else first_step
+            high, want, before = value, value + 1 - step, -1
+    return low, high
+
+
+def trial(states: Any, at: int, guesses: Any, first_step: int, grow: int, lows: Any, highs: Any, nodes: Any) -> None:
+    for i in range(len(states)):
+        load(at, states[i])
+        poke(at + NODES, 0)
+        poke(at + STOPPED, 0)
+        low, high = settle(at, at + FRAMES, guesses[i], first_step, grow)
+        lows[i], highs[i], nodes[i] = low + states[i].points[0], high + states[i].points[0], peek(at + NODES)
