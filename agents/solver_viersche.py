@@ -57,7 +57,7 @@ NOTHING = -1  # no card that could take the trick: before the lead, and where on
 WORD = 8
 NODES, LIMIT, STOPPED, EXEMPT, TABLE, MASK, TURN, HANDS = (WORD * word for word in (0, 1, 2, 3, 4, 5, 6, 8))
 WEIGHTS = WORD * 16
-REFUTES = WORD * 128  # by seat, place in the trick and the card to beat
+REFUTES = WEIGHTS + WORD * 8 * CARDS  # by seat, place in the trick and the card to beat
 FRAMES = REFUTES + WORD * 4 * 4 * 64
 
 # A frame: a position (the card sets are of the cards in hand), the state of its search, and its moves.
@@ -155,12 +155,79 @@ def last_trick(at: int, cards: int, leader: int) -> int:
 
 
 @kernel
-def sure_points(at: int, cards: int, side: int) -> int:
-    """Points that a side takes whatever happens: its trumps above all of the other side's."""
+def sure_points(at: int, cards: int, side: int, against: int) -> int:
+    """Points that a side takes whatever happens: its trumps above all of the other side's and of `against`."""
     trumps = cards & TRUMPS
     own = trumps & (peek(at + HANDS + WORD * side) | peek(at + HANDS + WORD * (side + 2)))
-    other = trumps & ~own
+    other = trumps & ~own | against & TRUMPS
     return points_of(own & ~((bit(highest(other)) << 1) - 1) if other else own)
+
+
+@kernel
+def most_of(cards: int, number: int) -> int:
+    """The points of so many of the dearest cards of a set."""
+    points = np.int64(0)
+    for worth, each in ((WORTH_12, 12), (WORTH_11, 11), (WORTH_10, 10), (WORTH_4, 4), (WORTH_3, 3), (WORTH_2, 2)):
+        taken = min(number, popcount(cards & worth))
+        points += taken * each
+        number -= taken
+    return points
+
+
+@kernel
+def least_of(cards: int, number: int) -> int:
+    """The points of so many of the cheapest cards of a set."""
+    return points_of(cards) - most_of(cards, popcount(cards) - number)
+
+
+@kernel
+def above_all(own: int, others: int) -> int:
+    """The cards of a suit above all that others hold of it."""
+    return own & ~((bit(highest(others)) << 1) - 1) if others else own
+
+
+@kernel
+def cashed_suit(own: int, rival: int, other: int, partner: int) -> int:
+    """The cards of a suit that surely win one after the other when led: the highest, and all once nobody follows."""
+    tops = above_all(own, rival | other | partner)
+    number = popcount(tops)
+    return own if popcount(rival) <= number and popcount(other) <= number and popcount(partner) <= number else tops
+
+
+@kernel
+def cashed_points(at: int, cards: int, leader: int) -> int:
+    """Points that the leader's side takes by leading its sure winners one after the other."""
+    own = cards & peek(at + HANDS + WORD * leader)
+    partner = cards & peek(at + HANDS + WORD * ((leader + 2) & 3))
+    rival = cards & peek(at + HANDS + WORD * ((leader + 1) & 3))
+    other = cards & peek(at + HANDS + WORD * ((leader + 3) & 3))
+    winners = cashed_suit(own & TRUMPS, rival & TRUMPS, other & TRUMPS, partner & TRUMPS)
+    drawn = popcount(winners)
+    if popcount(rival & TRUMPS) <= drawn and popcount(other & TRUMPS) <= drawn:
+        plain = np.int64(0)
+        for suit in SUITS[:3]:
+            plain |= cashed_suit(own & suit, rival & suit, other & suit, partner & suit)
+        if popcount(partner & TRUMPS) <= drawn or popcount(partner & ~TRUMPS) >= popcount(plain):
+            winners |= plain
+    elif drawn == 0:
+        return np.int64(0)
+    if winners == own:
+        return points_of(cards)
+    number = popcount(winners)
+    points = points_of(winners) + given_up(rival, drawn, number) + given_up(other, drawn, number)
+    trumps = partner & TRUMPS
+    if popcount(trumps) >= drawn:
+        return points + most_of(trumps, drawn)
+    return points + points_of(trumps) + most_of(partner & ~TRUMPS, drawn - popcount(trumps))
+
+
+@kernel
+def given_up(hand: int, drawn: int, number: int) -> int:
+    """The points that a rival at least gives to so many tricks lost, the first `drawn` of them led with trumps."""
+    trumps = hand & TRUMPS
+    if popcount(trumps) > drawn:
+        return least_of(trumps, drawn)
+    return points_of(trumps) + least_of(hand & ~TRUMPS, number - popcount(trumps))
 
 
 # -------------------------------------------------------------------------------------------------- table
@@ -290,13 +357,8 @@ def cheapest(cards: int) -> int:
 @kernel
 def move_word(at: int, place: int, becomes: int, card: int, first: int, group: int, lying: int) -> int:
     """A move: its weight, by which moves are tried, the lowest card of its group, and the card."""
-    weights = at + WEIGHTS + WORD * 5 * (becomes + 4 * (place != 0))
-    weight = peek(weights) + peek(weights + WORD) * POINTS[card]
-    weight += peek(weights + 2 * WORD) * (card >= TRUMPS_FROM) + peek(weights + 3 * WORD) * lying
-    weight += peek(weights + 4 * WORD) * (card - SUIT_START[card])
-    if card == first:
-        weight += 1 << 18
-    return (weight + (1 << 20)) << 16 | group << 8 | card
+    weight = peek(at + WEIGHTS + WORD * ((becomes | (place != 0) << 2) * CARDS + card))
+    return weight << 16 | (card == first) << 40 | group << 8 | card
 
 
 @kernel
@@ -312,10 +374,13 @@ def write_moves(at: int, frame: int, first: int) -> int:
     partner = cards & peek(at + HANDS + WORD * ((seat + 2) & 3)) if place < 2 else np.int64(0)
     between = cards & ~hand | (bit(best) if best != NOTHING else np.int64(0))
     exempt = peek(at + EXEMPT)
-    if exempt:  # then the Old Man is not like the trump below it
-        between |= bit(OLD_MAN)
     rest = may_play(hand, place, led, peek(frame + OPENING), exempt)
     to = frame + MOVES
+    if rest & (rest - 1) == 0:
+        poke(to, lowest(rest) << 8 | lowest(rest))
+        return np.int64(1)
+    if exempt:  # then the Old Man is not like the trump below it
+        between |= bit(OLD_MAN)
     while rest:
         card = lowest(rest)
         stop = between & ~((bit(card) << 1) - 1) | SUIT_END[card]
@@ -422,7 +487,7 @@ def enter(at: int, frame: int) -> int:
         if popcount(cards) == 4 and not peek(frame + OPENING):
             return last_trick(at, cards, seat)
         need = peek(frame + NEED)
-        low, high = sure_points(at, cards, 0), points_of(cards) - sure_points(at, cards, 1)
+        low, high = sure_points(at, cards, 0, 0), points_of(cards) - sure_points(at, cards, 1, 0)
         if low >= need:
             return low
         if high < need:
@@ -435,13 +500,50 @@ def enter(at: int, frame: int) -> int:
                 return peek(frame + SURE_LOW)
             if peek(frame + SURE_HIGH) < need:
                 return peek(frame + SURE_HIGH)
+        if not peek(frame + OPENING):
+            cashed = cashed_points(at, cards, seat)
+            if seat & 1:
+                cashed = points_of(cards) - cashed
+                if cashed < need:
+                    return cashed
+                poke(frame + SURE_HIGH, min(cashed, peek(frame + SURE_HIGH)))
+            else:
+                if cashed >= need:
+                    return cashed
+                poke(frame + SURE_LOW, max(cashed, peek(frame + SURE_LOW)))
         best = np.int64(NOTHING)
+    else:
+        low, high = trick_bounds(at, frame, cards, seat, place)
+        if low >= peek(frame + NEED):
+            return low
+        if high < peek(frame + NEED):
+            return high
     if first == NOTHING:
         first = peek(refutation(at, seat, place, best))
     poke(frame + VALUE, 1000 * (seat & 1) - 1 + (seat & 1))
     poke(frame + NEXT, 0)
     poke(frame + COUNT, write_moves(at, frame, first))
     return np.int64(OPEN)
+
+
+@kernel
+def trick_bounds(at: int, frame: int, cards: int, seat: int, place: int) -> Any:
+    """What side 0 takes at least and at most, in the middle of a trick."""
+    best, winner, lying = peek(frame + BEST), peek(frame + WINNER), peek(frame + LYING)
+    over = bit(best) if best != NOTHING else np.int64(0)
+    low = sure_points(at, cards, 0, over if winner & 1 else np.int64(0))
+    high = points_of(cards) - sure_points(at, cards, 1, np.int64(0) if winner & 1 else over)
+    if best == NOTHING:
+        return low, high + lying
+    behind = peek(at + HANDS + WORD * seat) if (winner ^ seat) & 1 else np.int64(0)
+    if place < 3 and (winner ^ seat) & 1 == 0:
+        behind |= peek(at + HANDS + WORD * ((seat + 1) & 3))
+    if place == 1 and (winner ^ seat) & 1:
+        behind |= peek(at + HANDS + WORD * ((seat + 2) & 3))
+    sure = cards & behind & beaters(best) == 0
+    if not sure:
+        return low, high + lying
+    return (low, high) if winner & 1 else (low + lying, high + lying)
 
 
 @kernel
