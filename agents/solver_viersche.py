@@ -57,7 +57,8 @@ NOTHING = -1  # no card that could take the trick: before the lead, and where on
 WORD = 8
 NODES, LIMIT, STOPPED, EXEMPT, TABLE, MASK, TURN, HANDS = (WORD * word for word in (0, 1, 2, 3, 4, 5, 6, 8))
 WEIGHTS = WORD * 16
-REFUTES = WEIGHTS + WORD * 8 * CARDS  # by seat, place in the trick and the card to beat
+ROWS = 32
+REFUTES = WEIGHTS + WORD * ROWS * CARDS  # by seat, place in the trick and the card to beat
 FRAMES = REFUTES + WORD * 4 * 4 * 64
 
 # A frame: a position (the card sets are of the cards in hand), the state of its search, and its moves.
@@ -73,6 +74,7 @@ WAYS, ENTRY, BUCKET = 4, 2 * WORD, 64
 MOST_IN_TABLE = 32  # cards: the owners of so many fit one word, so only the start of a deal has no entry
 OPEN = -1  # no answer yet
 
+RICH = 8  # points in a trick that make it worth more
 WINS, LEADS, TRAILS, LOSES = range(4)  # what becomes of the trick for the own side: surely, so far, ...
 
 intrinsic: Any = extending.intrinsic
@@ -142,16 +144,96 @@ def suit_set(suit: int) -> int:
 
 
 @kernel
-def last_trick(at: int, cards: int, leader: int) -> int:
-    """What side 0 takes of the last trick, which plays itself."""
-    best = lowest(peek(at + HANDS + WORD * leader) & cards)
-    led, side = SUIT_OF[best], leader & 1
-    for offset in range(1, 4):
-        seat = (leader + offset) & 3
-        card = lowest(peek(at + HANDS + WORD * seat) & cards)
-        if beats(card, best, led):
-            best, side = card, seat & 1
-    return np.int64(0) if side else points_of(cards)
+def takes(card: int, other: int, third: int, fourth: int) -> int:
+    """Which of four cards takes a trick that the first one leads: 0 to 3."""
+    best, led, winner = card, SUIT_OF[card], np.int64(0)
+    if beats(other, best, led):
+        best, winner = other, np.int64(1)
+    if beats(third, best, led):
+        best, winner = third, np.int64(2)
+    return np.int64(3) if beats(fourth, best, led) else winner
+
+
+@kernel
+def last_trick(own: int, rival: int, partner: int, other: int, leads: int) -> int:
+    """What the side of `own` and `partner` takes of the last trick, which plays itself; hands in the order of play."""
+    if leads == 0:
+        won = takes(lowest(own), lowest(rival), lowest(partner), lowest(other)) & 1 == 0
+    elif leads == 1:
+        won = takes(lowest(rival), lowest(partner), lowest(other), lowest(own)) & 1 == 1
+    elif leads == 2:
+        won = takes(lowest(partner), lowest(other), lowest(own), lowest(rival)) & 1 == 0
+    else:
+        won = takes(lowest(other), lowest(own), lowest(rival), lowest(partner)) & 1 == 1
+    return points_of(own | rival | partner | other) if won else np.int64(0)
+
+
+@kernel
+def two_tricks(own: int, rival: int, partner: int, other: int, need: int, exempt: int) -> int:
+    """What the leader's side takes of the last two tricks: a bound on the side of `need` where it lies.
+
+    Hands are in the order of play. Tried plainly: a table would cost more.
+    """
+    value, rest = np.int64(-1), own
+    while rest and value < need:
+        card = lowest(rest)
+        rest &= rest - 1
+        value = max(value, two_second(own & ~bit(card), rival, partner, other, card, need, exempt))
+    return value
+
+
+@kernel
+def two_second(own: int, rival: int, partner: int, other: int, lead: int, need: int, exempt: int) -> int:
+    """The same, after the lead."""
+    value, rest = np.int64(1000), may_play(rival, 1, SUIT_OF[lead], 0, exempt)
+    while rest and value >= need:
+        card = lowest(rest)
+        rest &= rest - 1
+        value = min(value, two_third(own, rival & ~bit(card), partner, other, lead, card, need, exempt))
+    return value
+
+
+@kernel
+def two_third(own: int, rival: int, partner: int, other: int, lead: int, second: int, need: int, exempt: int) -> int:
+    """The same, after two cards."""
+    value, rest = np.int64(-1), may_play(partner, 2, SUIT_OF[lead], 0, exempt)
+    while rest and value < need:
+        card = lowest(rest)
+        rest &= rest - 1
+        value = max(value, two_fourth(own, rival, partner & ~bit(card), other, lead, second, card, need, exempt))
+    return value
+
+
+@kernel
+def two_fourth(
+    own: int, rival: int, partner: int, other: int, lead: int, second: int, third: int, need: int, exempt: int
+) -> int:
+    """The same, after three cards."""
+    value, rest = np.int64(1000), may_play(other, 3, SUIT_OF[lead], 0, exempt)
+    lying = POINTS[lead] + POINTS[second] + POINTS[third]
+    while rest and value >= need:
+        card = lowest(rest)
+        rest &= rest - 1
+        winner = takes(lead, second, third, card)
+        gain = np.int64(0) if winner & 1 else lying + POINTS[card]
+        value = min(value, gain + last_trick(own, rival, partner, other & ~bit(card), winner))
+    return value
+
+
+@kernel
+def last_tricks(at: int, cards: int, leader: int, need: int) -> int:
+    """What side 0 takes of the last two tricks or the last one: a bound on the side of `need` where it lies."""
+    own = cards & peek(at + HANDS + WORD * leader)
+    rival = cards & peek(at + HANDS + WORD * ((leader + 1) & 3))
+    partner = cards & peek(at + HANDS + WORD * ((leader + 2) & 3))
+    other = cards & peek(at + HANDS + WORD * ((leader + 3) & 3))
+    total = points_of(cards)
+    if popcount(cards) == 4:
+        taken = last_trick(own, rival, partner, other, 0)
+        return total - taken if leader & 1 else taken
+    if leader & 1:
+        return total - two_tricks(own, rival, partner, other, total - need + 1, peek(at + EXEMPT))
+    return two_tricks(own, rival, partner, other, need, peek(at + EXEMPT))
 
 
 @kernel
@@ -355,10 +437,21 @@ def cheapest(cards: int) -> int:
 
 
 @kernel
-def move_word(at: int, place: int, becomes: int, card: int, first: int, group: int, lying: int) -> int:
+def move_word(at: int, row: int, card: int, first: int, group: int) -> int:
     """A move: its weight, by which moves are tried, the lowest card of its group, and the card."""
-    weight = peek(at + WEIGHTS + WORD * ((becomes | (place != 0) << 2) * CARDS + card))
-    return weight << 16 | (card == first) << 40 | group << 8 | card
+    return peek(at + WEIGHTS + WORD * (row * CARDS + card)) << 16 | (card == first) << 40 | group << 8 | card
+
+
+@kernel
+def lead_row(card: int, becomes: int, rivals: int, partner: int) -> int:
+    """The row of weights for a lead: by who holds the top of the suit, and whether the partner is void."""
+    suit = suit_set(SUIT_OF[card])
+    void = (partner & suit == 0) << 2
+    if becomes == WINS:
+        return void
+    if partner & suit > rivals & suit:
+        return void | 1
+    return void | 2 if bit(card) > rivals & suit else void | 3
 
 
 @kernel
@@ -390,16 +483,17 @@ def write_moves(at: int, frame: int, first: int) -> int:
         becomes = fate(card, NOTHING, SUIT_OF[card], ours, rivals, partner) if place == 0 else fate(card, best, led, ours, rivals, partner)
         if face_down:
             becomes = TRAILS
+        row = lead_row(card, becomes, rivals, partner) if place == 0 else place << 3 | (lying >= RICH) << 2 | becomes
         if becomes == WINS or becomes == LOSES:
             chosen = dearest(group) if becomes == WINS else cheapest(group)
-            poke(to, move_word(at, place, becomes, chosen, first, card, lying))
+            poke(to, move_word(at, row, chosen, first, card))
             to += WORD
         else:
             left = group
             while left:
                 chosen = lowest(left)
                 left &= ~same_worth(chosen)
-                poke(to, move_word(at, place, becomes, chosen, first, card, lying))
+                poke(to, move_word(at, row, chosen, first, card))
                 to += WORD
     return (to - frame - MOVES) // WORD
 
@@ -485,13 +579,15 @@ def enter(at: int, frame: int) -> int:
         if cards == 0:
             return np.int64(0)
         if popcount(cards) == 4 and not peek(frame + OPENING):
-            return last_trick(at, cards, seat)
+            return last_tricks(at, cards, seat, peek(frame + NEED))
         need = peek(frame + NEED)
         low, high = sure_points(at, cards, 0, 0), points_of(cards) - sure_points(at, cards, 1, 0)
         if low >= need:
             return low
         if high < need:
             return high
+        if popcount(cards) == 8 and not peek(frame + OPENING):
+            return last_tricks(at, cards, seat, need)
         poke(frame + SURE_LOW, low)
         poke(frame + SURE_HIGH, high)
         if popcount(cards) <= MOST_IN_TABLE and not peek(frame + OPENING):
