@@ -20,7 +20,7 @@ where a second deal would end early.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -29,11 +29,12 @@ import numpy as np
 from llvmlite import ir
 from numba import extending, types
 
-from ..envs.bits import address, bit, highest, lowest, popcount
+from ..envs.batch import make_batch
+from ..envs.bits import bit, highest, lowest, popcount
 from ..envs.cards import NO_CARD
 from ..envs.jit import entry, kernel
-from ..envs.state import PLAY
-from ..envs.viersche import CARDS, RANKS, STATE, card_points, little_man, old_man, suit_of
+from ..envs.state import NO_OBSERVER, PLAY
+from ..envs.viersche import CARDS, HAND_SIZE, RANKS, SEATS, STATE, little_man, old_man, play
 
 # The solver's own numbers of the cards: the suit that lacks the Little Man, the two others, and trumps on top,
 # ascending in each. A trump beats what has a lower number, a plain card what has a lower one in its suit.
@@ -73,8 +74,16 @@ MEMORY = FRAMES // WORD + (CARDS + 1) * (FRAME // WORD)
 WAYS, ENTRY, BUCKET = 4, 2 * WORD, 64
 MOST_IN_TABLE = 32  # cards: the owners of so many fit one word, so only the start of a deal has no entry
 OPEN = -1  # no answer yet
+ILLEGAL = -1  # the value of a card that may not be played
+FIRST_STEP = 3  # from one answer to the next question, doubled while the answers agree
+SMALL_TABLE_BITS = 13  # buckets used up to six cards each, so that they stay in the processor's cache
+NO_LIMIT = 1 << 62
 
 RICH = 8  # points in a trick that make it worth more
+# For a lead that surely wins, of a suit whose top the partner holds, that is the top, below a rival's top.
+LEAD_WEIGHTS = ((60, 4, 10, 0), (25, 2, -10, 0), (25, -2, -10, 0), (20, -2, -10, -1))
+# For a card by what becomes of the trick; the second is added where the trick is rich.
+FOLLOW_WEIGHTS = ((46, 36, 6, -20, -1), (32, 12, 1, -20, 1), (18, -12, -1, -20, -1), (-6, -36, -6, -20, -1))
 WINS, LEADS, TRAILS, LOSES = range(4)  # what becomes of the trick for the own side: surely, so far, ...
 
 intrinsic: Any = extending.intrinsic
@@ -436,6 +445,19 @@ def cheapest(cards: int) -> int:
     return lowest(cards)
 
 
+def move_weights() -> np.ndarray:
+    """Weights [ROWS, 36] of a card by what it does to the trick, found by counting nodes."""
+    rows = np.zeros((ROWS, 4))  # base, for each point, for a trump, for each rank
+    rows[[0, 4]], rows[[1, 5]], rows[[2, 6]], rows[[3, 7]] = LEAD_WEIGHTS
+    for place in (1, 2, 3):
+        for rich in (0, 1):
+            for becomes, (base, bonus, *others) in enumerate(FOLLOW_WEIGHTS):
+                rows[place << 3 | rich << 2 | becomes] = (base + rich * bonus, *others)
+    cards = np.arange(CARDS)
+    features = np.stack([np.ones(CARDS), POINTS, cards >= TRUMPS_FROM, cards - SUIT_START])
+    return (10 * (500 + rows @ features)).astype(np.int64)
+
+
 @kernel
 def move_word(at: int, row: int, card: int, first: int, group: int) -> int:
     """A move: its weight, by which moves are tried, the lowest card of its group, and the card."""
@@ -779,28 +801,244 @@ def load(at: int, state: Any) -> None:
 
 
 @kernel
-def settle(at: int, frame: int, guess: int, first_step: int, grow: int) -> Any:
+def start_guess(at: int, frame: int) -> int:
+    """Where the search starts: half of the points that are still to be taken."""
+    return (points_of(peek(frame + LEFT)) + peek(frame + LYING) + 1) // 2
+
+
+@kernel
+def settle(at: int, frame: int, guess: int) -> Any:
     """The bounds of what side 0 takes from a frame on; they meet unless the limit of nodes was reached."""
     low, high = np.int64(0), points_of(peek(frame + LEFT)) + peek(frame + LYING)
-    want, step, before = guess, first_step, 0
+    want, step, before = guess, FIRST_STEP, 0
     while low < high:
         want = min(max(want, low + 1), high)
         value = search(at, frame, want)
         if peek(at + STOPPED):
             break
         if value >= want:
-            step = step * grow if before == 1 else first_step
+            step = 2 * step if before == 1 else FIRST_STEP
             low, want, before = value, value + step, 1
         else:
-            step = step * grow if before == -1 else first_step
+            step = 2 * step if before == -1 else FIRST_STEP
             high, want, before = value, value + 1 - step, -1
     return low, high
 
 
-def trial(states: Any, at: int, guesses: Any, first_step: int, grow: int, lows: Any, highs: Any, nodes: Any) -> None:
+@kernel
+def begin(at: int, table: int, table_bits: int, limit: int) -> None:
+    """Prepare the memory for the position in the first frame; few cards use few lines of the table."""
+    tricks = (popcount(peek(at + FRAMES + LEFT)) + 3) >> 2
+    bits = np.int64(SMALL_TABLE_BITS)
+    if tricks > 6:
+        bits = table_bits if tricks > 7 else (table_bits + SMALL_TABLE_BITS) >> 1
+    poke(at + NODES, 0)
+    poke(at + STOPPED, 0)
+    poke(at + LIMIT, limit if limit > 0 else NO_LIMIT)
+    poke(at + TABLE, table)
+    poke(at + MASK, (np.int64(1) << min(bits, table_bits)) - 1)
+
+
+@kernel
+def evaluate(state: Any, at: int, table: int, table_bits: int, limit: int) -> Any:
+    """Bounds (low, high) of side 0's card points in the whole deal from a state on.
+
+    Args:
+        state: A full state in phase PLAY.
+        at: Address of a solver's memory.
+        table: Address of its table.
+        table_bits: Logarithm of its number of buckets.
+        limit: Nodes after which the bounds found so far are the answer; 0 for none.
+    """
+    load(at, state)
+    begin(at, table, table_bits, limit)
+    low, high = settle(at, at + FRAMES, start_guess(at, at + FRAMES))
+    return low + state.points[0], high + state.points[0]
+
+
+@kernel
+def evaluate_cards(state: Any, at: int, table: int, table_bits: int, out: Any) -> None:
+    """Write the exact value of each legal card of a state to out[36]: side 0's card points in the whole deal."""
+    load(at, state)
+    begin(at, table, table_bits, 0)
+    frame, taken = at + FRAMES, np.int64(state.points[0])
+    number, guess = np.int64(state.trump) * CARDS, start_guess(at, at + FRAMES)
+    for card in range(CARDS):
+        out[card] = ILLEGAL
+    hand = peek(frame + LEFT) & peek(at + HANDS + WORD * peek(frame + SEAT))
+    rest = may_play(hand, peek(frame + PLACE), peek(frame + LED), peek(frame + OPENING), peek(at + EXEMPT))
+    while rest:
+        card = highest(rest)
+        rest &= ~bit(card)
+        after = descend(at, frame, card)
+        gain = peek(frame + GAIN)
+        low, _ = settle(at, after, guess - gain)
+        guess = low + gain
+        out[OUTER[number + card]] = guess + taken
+
+
+def solve_states(
+    states: Any, at: int, table: int, table_bits: int, limit: int, lows: Any, highs: Any, nodes: Any
+) -> None:
+    """`evaluate` for each of many states."""
     for i in range(len(states)):
-        load(at, states[i])
-        poke(at + NODES, 0)
-        poke(at + STOPPED, 0)
-        low, high = settle(at, at + FRAMES, guesses[i], first_step, grow)
-        lows[i], highs[i], nodes[i] = low + states[i].points[0], high + states[i].points[0], peek(at + NODES)
+        lows[i], highs[i] = evaluate(states[i], at, table, table_bits, limit)
+        nodes[i] = peek(at + NODES)
+
+
+def value_states(states: Any, at: int, table: int, table_bits: int, out: Any) -> None:
+    """`evaluate_cards` for each of many states."""
+    for i in range(len(states)):
+        evaluate_cards(states[i], at, table, table_bits, out[i])
+
+
+def play_one(states: Any, card: int) -> None:
+    """Play a card in the first state; a second deal goes on to its last card."""
+    states[0].second_deal = 0
+    play(states[0], card)
+
+
+SOLVE, VALUE_CARDS, PLAY_ONE = entry(solve_states), entry(value_states), entry(play_one)
+
+
+# ------------------------------------------------------------------------------------------------ solver
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What open-hand play of N positions brings; low and high are equal where the answer is exact.
+
+    Attributes:
+        low: int64[N], card points that side 0 (seats 0 and 2) takes in the whole deal at least.
+        high: int64[N], at most.
+        exact: bool[N].
+        nodes: int64[N], positions visited.
+        line: The cards of perfect play from each position to the end of the deal, where asked for.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    exact: np.ndarray
+    nodes: np.ndarray
+    line: list[list[int]] | None = None
+
+
+class Solver:
+    """The memory and the table that searches share; make one and keep it.
+
+    What the table has learnt of one deal is true of every other, so nothing is cleared between calls, except
+    before a search with a cap on nodes: its bounds then depend on nothing but its position.
+    """
+
+    def __init__(self, table_bits: int = 18) -> None:
+        """A solver whose table takes 64 bytes times 2 ** table_bits (16 MiB)."""
+        self.table_bits = table_bits
+        self._memory = np.zeros(MEMORY, np.int64)
+        self._table = np.zeros((BUCKET << table_bits) // WORD + BUCKET // WORD, np.int64)
+        self._memory[WEIGHTS // WORD : WEIGHTS // WORD + ROWS * CARDS] = move_weights().ravel()
+
+    @property
+    def addresses(self) -> tuple[int, int, int]:
+        """What the kernels `evaluate` and `evaluate_cards` take after the state; valid while the solver lives."""
+        table = -(-self._table.ctypes.data // BUCKET) * BUCKET
+        return self._memory.ctypes.data, table, self.table_bits
+
+    def clear(self) -> None:
+        """Forget everything learnt."""
+        self._table[:] = 0
+        self._memory[TURN // WORD] = 0
+        self._memory[REFUTES // WORD :] = 0
+
+    def solve(self, states: np.ndarray, *, nodes: int = 0, line: bool = False) -> Solution:
+        """See the function `solve`."""
+        states = checked(states)
+        low, high, visited = (np.zeros(len(states), np.int64) for _ in range(3))
+        for i in range(len(states)) if nodes else [slice(None)]:
+            if nodes:
+                self.clear()
+                i = slice(i, i + 1)
+            SOLVE(states[i], *self.addresses, nodes, low[i], high[i], visited[i])
+        lines = [self.line(state) for state in states] if line else None
+        return Solution(low, high, low == high, visited, lines)
+
+    def card_values(self, states: np.ndarray) -> np.ndarray:
+        """See the function `card_values`."""
+        states = checked(states)
+        out = np.empty((len(states), CARDS), np.int16)
+        VALUE_CARDS(states, *self.addresses, out)
+        return out
+
+    def line(self, state: np.void) -> list[int]:
+        """The cards of perfect play from a state to the end of the deal; the lowest where several are as good."""
+        states, cards = np.array([state], STATE), []
+        while states["phase"][0] == PLAY:
+            values = self.card_values(states)[0]
+            legal = np.flatnonzero(values != ILLEGAL)
+            choose = np.argmin if states["seat"][0] & 1 else np.argmax
+            cards.append(int(legal[choose(values[legal])]))
+            PLAY_ONE(states, cards[-1])
+        return cards
+
+
+def checked(states: np.ndarray) -> np.ndarray:
+    """States [N] that the solver takes.
+
+    Raises:
+        ValueError: a view, or a state in which no card is to be played.
+    """
+    states = np.atleast_1d(np.asarray(states))
+    if states.dtype != STATE or states.ndim != 1:
+        raise ValueError(f"solve takes states [N] of Viersche, not {states.dtype.name}{list(states.shape)}")
+    if np.any(states["phase"] != PLAY):
+        raise ValueError("solve takes states in phase PLAY: in the others no card is to be played")
+    if np.any(states["observer"] != NO_OBSERVER):
+        raise ValueError("solve takes full states: in a view the other hands are hidden")
+    return states
+
+
+@cache
+def shared_solver() -> Solver:
+    """The solver of the functions below, one in a process."""
+    return Solver()
+
+
+def solve(states: np.ndarray, *, nodes: int = 0, line: bool = False) -> Solution:
+    """What side 0 takes of each deal if all four seats play perfectly with open hands.
+
+    Args:
+        states: Full states [N] in phase PLAY, anywhere in a deal.
+        nodes: Cap on the positions visited for each state, after which the bounds proven so far are the
+            answer (and no exact line is looked for within the cap); 0 for none.
+        line: Also the cards of perfect play; always exact, so without a cap.
+    """
+    return shared_solver().solve(states, nodes=nodes, line=line)
+
+
+def card_values(states: np.ndarray) -> np.ndarray:
+    """int16[N, 36]: the exact value of each legal card of states [N], `ILLEGAL` for the other cards.
+
+    The value is the card points that side 0 takes in the whole deal after that card and perfect open-hand play.
+    """
+    return shared_solver().card_values(states)
+
+
+def benchmark(cards: int, deals: int, seed: int = 0) -> dict[str, float]:
+    """Milliseconds of processor time per position of random deals, played at random down to `cards` each."""
+    states, solver = random_positions(cards, deals, seed), Solver()
+    solver.solve(states[:1])
+    spent = np.empty(deals)
+    solver.clear()
+    for i in range(deals):
+        start = time.process_time()
+        solver.solve(states[i : i + 1])
+        spent[i] = 1e3 * (time.process_time() - start)
+    return {"mean_ms": float(spent.mean()), "p99_ms": float(np.percentile(spent, 99)), "max_ms": float(spent.max())}
+
+
+def random_positions(cards: int, deals: int, seed: int, **options: Any) -> np.ndarray:
+    """States [deals] of random deals, played at random down to `cards` cards each."""
+    batch = make_batch("viersche", deals, seed=seed, **options)
+    draws = np.random.default_rng(seed)
+    for _ in range(SEATS * (HAND_SIZE - cards)):
+        batch.step((draws.random(batch.action_mask.shape) * batch.action_mask).argmax(axis=1))
+    return batch.states.copy()
