@@ -52,20 +52,22 @@ SUIT_END = np.array([1 << STARTS[suit + 1] for suit in SUIT_OF], np.int64)  # th
 WORTH_0, WORTH_2, WORTH_3, WORTH_4, WORTH_10, WORTH_11, WORTH_12 = (
     sum(1 << card for card in range(CARDS) if POINTS[card] == points) for points in (0, 2, 3, 4, 10, 11, 12)
 )
+TRUMP_POINTS = np.array(
+    [sum(int(POINTS[TRUMPS_FROM + i]) for i in range(10) if cards >> i & 1) for cards in range(1 << 10)], np.int64
+)  # of a set of trumps
 NOTHING = -1  # no card that could take the trick: before the lead, and where only a face-down one lies
 
 # The solver's memory: words of eight bytes. First what a search knows, then the refutations, then the frames.
 WORD = 8
-NODES, LIMIT, STOPPED, EXEMPT, TABLE, MASK, TURN, HANDS = (WORD * word for word in (0, 1, 2, 3, 4, 5, 6, 8))
+NODES, LIMIT, STOPPED, EXEMPT, TABLE, MASK, TURN, SIDE, HANDS = (WORD * word for word in range(9))
 WEIGHTS = WORD * 16
 ROWS = 32
 REFUTES = WEIGHTS + WORD * ROWS * CARDS  # by seat, place in the trick and the card to beat
 FRAMES = REFUTES + WORD * 4 * 4 * 64
 
 # A frame: a position (the card sets are of the cards in hand), the state of its search, and its moves.
-POSITION = 10
-LEFT, NEED, SEAT, PLACE, LED, BEST, WINNER, LYING, OWNER_LOW, OWNER_HIGH = (WORD * word for word in range(POSITION))
-OPENING, VALUE, COUNT, NEXT, CARD, GAIN, SURE_LOW, SURE_HIGH = (WORD * word for word in range(POSITION, POSITION + 8))
+LEFT, NEED, SEAT, PLACE, LED, BEST, WINNER, LYING, OWNER_LOW, OWNER_HIGH = (WORD * word for word in range(10))
+OPENING, TOTAL, VALUE, COUNT, NEXT, CARD, GAIN, SURE_LOW, SURE_HIGH, HOME = (WORD * word for word in range(10, 20))
 MOVES = WORD * 20
 FRAME = WORD * 32
 MEMORY = FRAMES // WORD + (CARDS + 1) * (FRAME // WORD)
@@ -73,9 +75,10 @@ MEMORY = FRAMES // WORD + (CARDS + 1) * (FRAME // WORD)
 # A bucket of the table: four entries of two words, which is a line of the processor's cache.
 WAYS, ENTRY, BUCKET = 4, 2 * WORD, 64
 MOST_IN_TABLE = 32  # cards: the owners of so many fit one word, so only the start of a deal has no entry
+LEAST_IN_TABLE = 12  # fewer are quickly tried
 OPEN = -1  # no answer yet
 ILLEGAL = -1  # the value of a card that may not be played
-FIRST_STEP = 3  # from one answer to the next question, doubled while the answers agree
+FIRST_STEP = 2  # from one answer to the next question, doubled while the answers agree
 SMALL_TABLE_BITS = 13  # buckets used up to six cards each, so that they stay in the processor's cache
 NO_LIMIT = 1 << 62
 
@@ -246,12 +249,19 @@ def last_tricks(at: int, cards: int, leader: int, need: int) -> int:
 
 
 @kernel
-def sure_points(at: int, cards: int, side: int, against: int) -> int:
-    """Points that a side takes whatever happens: its trumps above all of the other side's and of `against`."""
+def sure_trumps(at: int, cards: int, best: int, winner: int) -> int:
+    """The trumps above all of the other side's, which surely bring home themselves: side 0's, or less than 0: side 1's.
+
+    A trump that lies in the trick counts for the side that played it.
+    """
     trumps = cards & TRUMPS
-    own = trumps & (peek(at + HANDS + WORD * side) | peek(at + HANDS + WORD * (side + 2)))
-    other = trumps & ~own | against & TRUMPS
-    return points_of(own & ~((bit(highest(other)) << 1) - 1) if other else own)
+    own = trumps & peek(at + SIDE)
+    over = bit(best) & TRUMPS if best != NOTHING else np.int64(0)
+    mine = own | (np.int64(0) if winner & 1 else over)
+    other = trumps & ~own | (over if winner & 1 else np.int64(0))
+    if mine > other:
+        return own & ~((bit(highest(other)) << 1) - 1) if other else own
+    return -(trumps & ~own & ~((bit(highest(mine)) << 1) - 1)) if mine else -(trumps & ~own)
 
 
 @kernel
@@ -376,6 +386,7 @@ def look_up(at: int, frame: int) -> int:
     """Narrow the sure bounds of a frame by what the table knows; returns the card that was best, or NOTHING."""
     owners, tag, cards = owners_of(frame), tag_of(at, frame), peek(frame + LEFT)
     place = bucket_of(at, frame, owners, tag)
+    poke(frame + HOME, place)
     low, high, card = peek(frame + SURE_LOW), peek(frame + SURE_HIGH), np.int64(NOTHING)
     for _ in range(WAYS):
         word = peek(place + WORD)
@@ -399,7 +410,7 @@ def look_up(at: int, frame: int) -> int:
 def keep(at: int, frame: int, card: int) -> None:
     """Put the bounds of a frame into the table, over its own entry or the one whose turn it is."""
     owners, tag, cards = owners_of(frame), tag_of(at, frame), peek(frame + LEFT)
-    start = bucket_of(at, frame, owners, tag)
+    start = peek(frame + HOME)
     turn = peek(at + TURN)
     place = start + (turn & 3) * ENTRY
     for way in range(WAYS):
@@ -506,7 +517,10 @@ def write_moves(at: int, frame: int, first: int) -> int:
         if face_down:
             becomes = TRAILS
         row = lead_row(card, becomes, rivals, partner) if place == 0 else place << 3 | (lying >= RICH) << 2 | becomes
-        if becomes == WINS or becomes == LOSES:
+        if group & (group - 1) == 0:
+            poke(to, move_word(at, row, card, first, card))
+            to += WORD
+        elif becomes == WINS or becomes == LOSES:
             chosen = dearest(group) if becomes == WINS else cheapest(group)
             poke(to, move_word(at, row, chosen, first, card))
             to += WORD
@@ -536,6 +550,9 @@ def next_move(frame: int) -> int:
     if place == count:
         return np.int64(NOTHING)
     start = frame + MOVES + WORD * place
+    if place + 1 == count:
+        poke(frame + NEXT, count)
+        return peek(start) & 255
     found = start
     word = peek(start)
     for step in range(1, count - place):
@@ -569,13 +586,15 @@ def descend(at: int, frame: int, card: int) -> int:
         best = np.int64(NOTHING)
     if beats(card, best, led):
         best, winner = card, seat
-    under = popcount(cards & (bit(card) - 1))
     after = frame + FRAME
     poke(frame + CARD, card)
     poke(after + LEFT, cards & ~bit(card))
-    poke(after + OWNER_LOW, without(peek(frame + OWNER_LOW), under))
-    poke(after + OWNER_HIGH, without(peek(frame + OWNER_HIGH), under))
+    if popcount(cards) > LEAST_IN_TABLE:
+        under = popcount(cards & (bit(card) - 1))
+        poke(after + OWNER_LOW, without(peek(frame + OWNER_LOW), under))
+        poke(after + OWNER_HIGH, without(peek(frame + OWNER_HIGH), under))
     poke(after + OPENING, 0)
+    poke(after + TOTAL, peek(frame + TOTAL) - POINTS[card])
     gain = np.int64(0)
     if place == 3:
         gain = np.int64(0) if winner & 1 else lying
@@ -603,7 +622,7 @@ def enter(at: int, frame: int) -> int:
         if popcount(cards) == 4 and not peek(frame + OPENING):
             return last_tricks(at, cards, seat, peek(frame + NEED))
         need = peek(frame + NEED)
-        low, high = sure_points(at, cards, 0, 0), points_of(cards) - sure_points(at, cards, 1, 0)
+        low, high = simple_bounds(at, frame, cards, NOTHING, 0)
         if low >= need:
             return low
         if high < need:
@@ -621,7 +640,7 @@ def enter(at: int, frame: int) -> int:
         if not peek(frame + OPENING):
             cashed = cashed_points(at, cards, seat)
             if seat & 1:
-                cashed = points_of(cards) - cashed
+                cashed = peek(frame + TOTAL) - cashed
                 if cashed < need:
                     return cashed
                 poke(frame + SURE_HIGH, min(cashed, peek(frame + SURE_HIGH)))
@@ -631,6 +650,14 @@ def enter(at: int, frame: int) -> int:
                 poke(frame + SURE_LOW, max(cashed, peek(frame + SURE_LOW)))
         best = np.int64(NOTHING)
     else:
+        hand = cards & peek(at + HANDS + WORD * seat)
+        legal = may_play(hand, place, peek(frame + LED), 0, peek(at + EXEMPT))
+        poke(frame + VALUE, 1000 * (seat & 1) - 1 + (seat & 1))
+        poke(frame + NEXT, 0)
+        if legal & (legal - 1) == 0:
+            poke(frame + COUNT, 1)
+            poke(frame + MOVES, lowest(legal) << 8 | lowest(legal))
+            return np.int64(OPEN)
         low, high = trick_bounds(at, frame, cards, seat, place)
         if low >= peek(frame + NEED):
             return low
@@ -645,12 +672,19 @@ def enter(at: int, frame: int) -> int:
 
 
 @kernel
+def simple_bounds(at: int, frame: int, cards: int, best: int, winner: int) -> Any:
+    """What side 0 takes at least and at most of the cards in hand, by its sure trumps or the other side's."""
+    sure, total = sure_trumps(at, cards, best, winner), peek(frame + TOTAL)
+    if sure >= 0:
+        return TRUMP_POINTS[sure >> TRUMPS_FROM], total
+    return np.int64(0), total - TRUMP_POINTS[-sure >> TRUMPS_FROM]
+
+
+@kernel
 def trick_bounds(at: int, frame: int, cards: int, seat: int, place: int) -> Any:
     """What side 0 takes at least and at most, in the middle of a trick."""
     best, winner, lying = peek(frame + BEST), peek(frame + WINNER), peek(frame + LYING)
-    over = bit(best) if best != NOTHING else np.int64(0)
-    low = sure_points(at, cards, 0, over if winner & 1 else np.int64(0))
-    high = points_of(cards) - sure_points(at, cards, 1, np.int64(0) if winner & 1 else over)
+    low, high = simple_bounds(at, frame, cards, best, winner)
     if best == NOTHING:
         return low, high + lying
     behind = peek(at + HANDS + WORD * seat) if (winner ^ seat) & 1 else np.int64(0)
@@ -658,8 +692,7 @@ def trick_bounds(at: int, frame: int, cards: int, seat: int, place: int) -> Any:
         behind |= peek(at + HANDS + WORD * ((seat + 1) & 3))
     if place == 1 and (winner ^ seat) & 1:
         behind |= peek(at + HANDS + WORD * ((seat + 2) & 3))
-    sure = cards & behind & beaters(best) == 0
-    if not sure:
+    if cards & behind & beaters(best):
         return low, high + lying
     return (low, high) if winner & 1 else (low + lying, high + lying)
 
@@ -797,13 +830,36 @@ def load(at: int, state: Any) -> None:
     poke(frame + OWNER_LOW, owner_low)
     poke(frame + OWNER_HIGH, owner_high)
     poke(frame + OPENING, np.int64(state.plays == 0))
+    poke(frame + TOTAL, points_of(cards))
+    poke(at + SIDE, peek(at + HANDS) | peek(at + HANDS + 2 * WORD))
     poke(at + EXEMPT, np.int64(state.jack_exempt != 0))
 
 
 @kernel
 def start_guess(at: int, frame: int) -> int:
-    """Where the search starts: half of the points that are still to be taken."""
-    return (points_of(peek(frame + LEFT)) + peek(frame + LYING) + 1) // 2
+    """Where the search starts, by counting trumps and the tops of the suits (fitted to solved deals)."""
+    cards, own = peek(frame + LEFT), peek(at + SIDE)
+    trumps = cards & TRUMPS
+    guess = (points_of(cards) + peek(frame + LYING) + 1) // 2
+    guess += 6 * (popcount(trumps & own) - popcount(trumps & ~own)) + 6 * top_holder(trumps, own)
+    for suit in SUITS:
+        guess += 6 * top_holder(cards & suit, own)
+    return guess + 4 * (longest(at, trumps, 0) - longest(at, trumps, 1))
+
+
+@kernel
+def top_holder(cards: int, own: int) -> int:
+    """1 where side 0 holds the highest of some cards, -1 where the other side does, 0 where there is none."""
+    if cards == 0:
+        return np.int64(0)
+    return np.int64(1) if cards & own > cards & ~own else np.int64(-1)
+
+
+@kernel
+def longest(at: int, trumps: int, side: int) -> int:
+    """The most trumps that one hand of a side has."""
+    hand, other = peek(at + HANDS + WORD * side), peek(at + HANDS + WORD * (side + 2))
+    return max(popcount(trumps & hand), popcount(trumps & other))
 
 
 @kernel
