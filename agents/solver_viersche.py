@@ -62,13 +62,16 @@ WORD = 8
 NODES, LIMIT, STOPPED, EXEMPT, TABLE, MASK, TURN, SIDE, HANDS = (WORD * word for word in range(9))
 WEIGHTS = WORD * 16
 ROWS = 32
-REFUTES = WEIGHTS + WORD * ROWS * CARDS  # by seat, place in the trick and the card to beat
-FRAMES = REFUTES + WORD * 4 * 4 * 64
+REFUTES = WEIGHTS + WORD * ROWS * CARDS
+ROUGH_REFUTES, FINE_REFUTES = 1 << 13, 1 << 14
+FRAMES = REFUTES + WORD * (ROUGH_REFUTES + FINE_REFUTES)
 
 # A frame: a position (the card sets are of the cards in hand), the state of its search, and its moves.
 LEFT, NEED, SEAT, PLACE, LED, BEST, WINNER, LYING, OWNER_LOW, OWNER_HIGH = (WORD * word for word in range(10))
-OPENING, TOTAL, VALUE, COUNT, NEXT, CARD, GAIN, SURE_LOW, SURE_HIGH, HOME = (WORD * word for word in range(10, 20))
-MOVES = WORD * 20
+OPENING, TOTAL, VALUE, COUNT, NEXT, CARD, GAIN, SURE_LOW, SURE_HIGH, HOME, ROUGH, FINE = (
+    WORD * word for word in range(10, 22)
+)
+MOVES = WORD * 22
 FRAME = WORD * 32
 MEMORY = FRAMES // WORD + (CARDS + 1) * (FRAME // WORD)
 
@@ -456,6 +459,9 @@ def cheapest(cards: int) -> int:
     return lowest(cards)
 
 
+BEFORE_ALL, EARLY = 1 << 21, 1 << 20  # weights of what refuted before
+
+
 def move_weights() -> np.ndarray:
     """Weights [ROWS, 36] of a card by what it does to the trick, found by counting nodes."""
     rows = np.zeros((ROWS, 4))  # base, for each point, for a trump, for each rank
@@ -472,7 +478,9 @@ def move_weights() -> np.ndarray:
 @kernel
 def move_word(at: int, row: int, card: int, first: int, group: int) -> int:
     """A move: its weight, by which moves are tried, the lowest card of its group, and the card."""
-    return peek(at + WEIGHTS + WORD * (row * CARDS + card)) << 16 | (card == first) << 40 | group << 8 | card
+    weight = peek(at + WEIGHTS + WORD * (row * CARDS + card))
+    weight += (card == first >> 8) * BEFORE_ALL + (card == first & 255) * EARLY
+    return weight << 16 | group << 8 | card
 
 
 @kernel
@@ -615,7 +623,7 @@ def enter(at: int, frame: int) -> int:
     """Answer a position from bounds and table, or prepare the search of its moves: then OPEN."""
     poke(at + NODES, peek(at + NODES) + 1)
     first = np.int64(NOTHING)
-    cards, seat, place, best = peek(frame + LEFT), peek(frame + SEAT), peek(frame + PLACE), peek(frame + BEST)
+    cards, seat, place = peek(frame + LEFT), peek(frame + SEAT), peek(frame + PLACE)
     if place == 0:
         if cards == 0:
             return np.int64(0)
@@ -648,7 +656,6 @@ def enter(at: int, frame: int) -> int:
                 if cashed >= need:
                     return cashed
                 poke(frame + SURE_LOW, max(cashed, peek(frame + SURE_LOW)))
-        best = np.int64(NOTHING)
     else:
         hand = cards & peek(at + HANDS + WORD * seat)
         legal = may_play(hand, place, peek(frame + LED), 0, peek(at + EXEMPT))
@@ -663,8 +670,8 @@ def enter(at: int, frame: int) -> int:
             return low
         if high < peek(frame + NEED):
             return high
-    if first == NOTHING:
-        first = peek(refutation(at, seat, place, best))
+    known = refutations(at, frame)
+    first = first << 8 | known & 255 if first != NOTHING else known
     poke(frame + VALUE, 1000 * (seat & 1) - 1 + (seat & 1))
     poke(frame + NEXT, 0)
     poke(frame + COUNT, write_moves(at, frame, first))
@@ -698,9 +705,22 @@ def trick_bounds(at: int, frame: int, cards: int, seat: int, place: int) -> Any:
 
 
 @kernel
-def refutation(at: int, seat: int, place: int, best: int) -> int:
-    """Where the card is kept that last refuted, from this seat and place, the best card so far."""
-    return at + REFUTES + WORD * ((seat << 2 | place) << 6 | (best + 1))
+def refutations(at: int, frame: int) -> int:
+    """The cards that last refuted in like positions: very like << 8 | roughly like. Notes where to keep the next.
+
+    Alike are: seat and place in the trick, the card to beat and whose it is (before a lead, those of the last
+    trick), and roughly the number of cards left, or very alike the own hand and the trumps left.
+    """
+    cards, seat = peek(frame + LEFT), peek(frame + SEAT)
+    hand = cards & peek(at + HANDS + WORD * seat)
+    both = peek(frame + BEST) + 1 | (peek(frame + WINNER) & 3) << 6 | seat << 8 | peek(frame + PLACE) << 10
+    mixed = (both | popcount(cards) << 12) * 2654435761
+    rough = at + REFUTES + WORD * (mixed >> 12 & (ROUGH_REFUTES - 1))
+    mixed = (both | hand << 12 ^ (cards >> TRUMPS_FROM) * 7919793) * 114007148193231
+    fine = at + REFUTES + WORD * (ROUGH_REFUTES + (mixed >> 30 & (FINE_REFUTES - 1)))
+    poke(frame + ROUGH, rough)
+    poke(frame + FINE, fine)
+    return peek(fine) << 8 | peek(rough)
 
 
 @kernel
@@ -723,7 +743,9 @@ def take_up(at: int, frame: int, value: int) -> int:
     held = min(held, value) if seat & 1 else max(held, value)
     poke(frame + VALUE, held)
     if (held < need) == (seat & 1 == 1):
-        poke(refutation(at, seat, peek(frame + PLACE), peek(frame + BEST) if peek(frame + PLACE) else NOTHING), card)
+        if peek(frame + COUNT) > 1:
+            poke(peek(frame + ROUGH), card)
+            poke(peek(frame + FINE), card)
         return leave(at, frame, held, card)
     drop_equals(frame, value, card, seat & 1, need)
     return np.int64(OPEN)
