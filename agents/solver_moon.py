@@ -31,7 +31,7 @@ from ..envs.rng import mix
 from ..envs.state import PLAY
 
 NO, YES, UNDECIDED = range(3)
-EXACT, SHOOTER_CHOOSES, OTHERS_CHOOSE = range(3)  # who leads after a trick of the others: its winner, or a choice
+SHOOTER_CHOOSES, OTHERS_CHOOSE, EXACT = range(3)  # who leads after a trick of the others: a choice, or its winner
 
 SHOOTER = 0  # seats are counted from the shooter
 DEEPEST = herzeln.CARDS + 1
@@ -231,9 +231,8 @@ def runs(node: Any) -> bool:
             continue
         for seat in range(1, node.players):
             held = (node.hands[seat] >> RANKS * suit) & SUIT
-            if held and lowest(own) < highest(held):
-                if popcount(own >> highest(held)) < popcount(held):
-                    return False
+            if held and lowest(own) < highest(held) and popcount(own >> highest(held)) < popcount(held):
+                return False
     return True
 
 
@@ -495,7 +494,7 @@ def answer_one(state: Any, shooter: int, cap: int, nodes: Any, moves: Any, table
     if known != UNDECIDED:
         return known
     cards = legal(state)
-    for mode in (SHOOTER_CHOOSES, OTHERS_CHOOSE, EXACT):
+    for mode in range(EXACT + 1):
         work[MODE] = mode
         work[ROOT] += 1
         open_node(nodes[0], state, shooter)
