@@ -43,6 +43,7 @@ from ..envs.state import DEAL_OVER, PLAY
 from .solver_moon import between, biased_deals, owners, slot_of
 
 ILLEGAL = float("-inf")  # the value of a card that can't be played
+NO_CHILD = -1  # the card is not legal
 NO_VALUE = 1 << 40  # not known yet
 FAR = 1 << 20  # beyond all values
 NOBODY, SEVERAL = 4, 5  # holders of penalty cards beside a single seat
@@ -89,7 +90,7 @@ class MaxN:
     """What `max_n` found.
 
     Attributes:
-        payoffs: f64[N, 4] by seat; NaN where the cap on nodes was hit, 0 for seats that are not there.
+        payoffs: f64[N, 4] by seat, 0 for seats that are not there; NaN where the cap on nodes was hit.
         cards: int64[N], the card that the seat to move plays; NO_CARD where the cap was hit.
         card_values: f64[N, A], the mover's payoff after each of its cards, ILLEGAL for others.
         nodes: int64[N], positions searched.
@@ -210,7 +211,7 @@ def penalty_limits(state: Any, seat: int) -> tuple[int, int]:
         return low, high
     if rest == 0:
         return (others * whole, others * whole) if single == seat else (-whole, -whole)
-    if single in (NOBODY, seat):
+    if single in (NOBODY, np.int64(seat)):
         high = max(high, others * whole)
     if single != seat:
         low, high = min(low, -whole), max(high, -whole)
@@ -240,6 +241,29 @@ def choices(state: Any, moves: Any) -> int:
 def alike(low: int, high: int, apart: int) -> bool:
     """Whether two cards of a hand are the same choice: one suit, and none of the cards `apart` among or between."""
     return low // RANKS == high // RANKS and (between(low, high) | bit(low)) & apart == 0
+
+
+@entry
+def list_children(states: Any, moves: Any, children: Any, groups: Any, child_of: Any) -> int:
+    """The states after each choice, and the state that each is from; returns how many.
+
+    child_of int64[N, A] is the child for each legal card, NO_CHILD for others.
+    """
+    count = 0
+    for i in range(len(states)):
+        cards, listed = legal(states[i]), 0
+        many = choices(states[i], moves)
+        while cards:
+            card = lowest(cards)
+            cards &= cards - 1
+            if listed < many and moves[listed] == card:
+                listed += 1
+                children[count] = states[i]
+                play(children[count], card)
+                groups[count] = i
+                count += 1
+            child_of[i, card] = count - 1
+    return count
 
 
 @kernel
@@ -412,6 +436,7 @@ def narrow(state: Any, table: Any, nodes: Any, sides: Any, moves: Any, work: Any
 @entry
 def solve_zero_sum(
     states: Any,
+    groups: Any,
     seats: Any,
     cap: int,
     table: Any,
@@ -420,41 +445,19 @@ def solve_zero_sum(
     moves: Any,
     work: Any,
     bounds: Any,
-    by_card: Any,
     spent: Any,
 ) -> None:
-    """Bounds int64[N, 2] and, where `by_card` has rows, the value after each card f64[N, A]; nodes int64[N]."""
-    last, whole = len(nodes) - 1, len(by_card) == 0
+    """Bounds int64[M, 2] on the values of states [M]; groups int64[M], ascending, share a cap and what is known.
+
+    Whose value is in seats int8[N], by group; so is what is spent, nodes int64[N].
+    """
     for i in range(len(states)):
-        work[NODES], work[CAP], work[SEAT] = 0, cap, seats[i]
-        work[ROOT] += 1
-        mine, listed = states[i].seat == seats[i], np.int64(0)
-        bounds[i, 0], bounds[i, 1] = (-FAR, -FAR) if mine else (FAR, FAR)
-        for place in range(1 if whole else choices(states[i], moves[last])):
-            nodes[last] = states[i]
-            if not whole:
-                play(nodes[last], moves[last, place])
-            lower, upper = narrow(nodes[last], table, nodes, sides, moves, work)
-            bounds[i, 0] = max(bounds[i, 0], lower) if mine else min(bounds[i, 0], lower)
-            bounds[i, 1] = max(bounds[i, 1], upper) if mine else min(bounds[i, 1], upper)
-            if not whole:
-                listed |= bit(moves[last, place])
-                by_card[i, moves[last, place]] = np.float64(lower) if lower == upper else np.nan
-        if not whole:
-            spread_alike(by_card[i], legal(states[i]), listed)
-        spent[i] = work[NODES]
-
-
-@kernel
-def spread_alike(by_card: Any, cards: int, listed: int) -> None:
-    """Give each card of a hand that was not listed the value of the one below it, with which it is alike."""
-    previous = np.int64(NO_CARD)
-    while cards:
-        card = lowest(cards)
-        cards &= cards - 1
-        if listed & bit(card) == 0:
-            by_card[card] = by_card[previous]
-        previous = card
+        group = groups[i]
+        if i == 0 or groups[i - 1] != group:
+            work[NODES], work[CAP], work[SEAT] = 0, cap, seats[group]
+            work[ROOT] += 1
+        bounds[i, 0], bounds[i, 1] = narrow(states[i], table, nodes, sides, moves, work)
+        spent[group] = work[NODES]
 
 
 # ----------------------------------------------------------------------------------------------- max-n
@@ -480,16 +483,21 @@ def unpack_values(packed: int, base: Any, values: Any) -> None:
 def reach_all(state: Any, side: Any, table: Any, work: Any, moves: Any, values: Any) -> bool:
     """Whether the values of a position just reached are known; else its moves are listed."""
     side.slot, side.next = -1, 0
+    over, mover, players = state.phase >= DEAL_OVER, np.int64(state.seat), np.int64(state.players)
     fixed = True
-    for seat in range(state.players):
-        lower, upper = limits(state, seat) if state.phase < DEAL_OVER else (0, 0)
-        values[seat] = final_value(state, seat) if state.phase >= DEAL_OVER else lower
-        if lower != upper:
+    for place in range(players):
+        seat = (mover + place) % players
+        if over:
+            values[seat] = final_value(state, seat)
+            continue
+        values[seat], upper = limits(state, seat)
+        side.upper = upper if place == 0 else side.upper
+        if values[seat] != upper:
             fixed = False
             break
     if fixed:
         return True
-    if state.seat == state.leader and state.trick_number > 0:
+    if mover == state.leader and state.trick_number > 0:
         write_base(state, side.base)
         set_key(state, side, table)
         found = recall(side, table, work[ROOT])
@@ -497,8 +505,7 @@ def reach_all(state: Any, side: Any, table: Any, work: Any, moves: Any, values: 
             unpack_values(found, side.base, values)
             side.slot = -1
             return True
-    side.upper = limits(state, np.int64(state.seat))[1]
-    side.best[np.int64(state.seat)] = -FAR
+    side.best[mover] = -FAR
     side.count = choices(state, moves)
     return False
 
@@ -540,6 +547,7 @@ def all_for_themselves(table: Any, nodes: Any, sides: Any, moves: Any, work: Any
 @entry
 def solve_max_n(
     states: Any,
+    groups: Any,
     cap: int,
     table: Any,
     nodes: Any,
@@ -547,32 +555,18 @@ def solve_max_n(
     moves: Any,
     work: Any,
     values: Any,
-    chosen: Any,
-    by_card: Any,
+    known: Any,
     spent: Any,
 ) -> None:
-    """Values f64[N, 4], the card played int64[N], the mover's value after each card f64[N, A], nodes int64[N]."""
-    last, found = len(nodes) - 1, np.zeros(4, np.int64)
+    """Values int64[M, 4] of states [M] where known bool[M]; the rest as for `solve_zero_sum`."""
     for i in range(len(states)):
-        work[NODES], work[CAP] = 0, cap
-        work[ROOT] += 1
-        seat, listed, best = np.int64(states[i].seat), np.int64(0), -np.inf
-        complete = True
-        for place in range(choices(states[i], moves[last])):
-            card = moves[last, place]
-            nodes[0] = states[i]
-            play(nodes[0], card)
-            complete = complete and all_for_themselves(table, nodes, sides, moves, work, found)
-            by_card[i, card] = np.float64(found[seat]) if complete else np.nan
-            listed |= bit(card)
-            if complete and found[seat] > best:
-                best, chosen[i] = np.float64(found[seat]), card
-                values[i, :] = found
-        if not complete:
-            chosen[i] = NO_CARD
-            values[i, : states[i].players] = np.nan
-        spread_alike(by_card[i], legal(states[i]), listed)
-        spent[i] = work[NODES]
+        group = groups[i]
+        if i == 0 or groups[i - 1] != group:
+            work[NODES], work[CAP] = 0, cap
+            work[ROOT] += 1
+        nodes[0] = states[i]
+        known[i] = all_for_themselves(table, nodes, sides, moves, work, values[i])
+        spent[group] = work[NODES]
 
 
 # --------------------------------------------------------------------------------------------------- use
@@ -590,6 +584,15 @@ def shared_solver() -> Solver:
 def _check(states: np.ndarray) -> None:
     if len(states) and ((states["phase"] != PLAY).any() or (states["observer"] >= 0).any()):
         raise ValueError("solvers take full states (no views) in the phase of play")
+
+
+def _children(states: np.ndarray, memory: Solver) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The states [M] after each choice, what each is from int64[M], and the child of each card int64[N, A]."""
+    most = int((states["hand_size"] - states["trick_number"]).astype(np.int64).sum())
+    children, groups = np.empty(most, states.dtype), np.empty(most, np.int64)
+    child_of = np.full((len(states), herzeln.CARDS), NO_CHILD)
+    count = list_children(states, memory.moves[0], children, groups, child_of)
+    return children[:count], groups[:count], child_of
 
 
 def paranoid(
@@ -610,12 +613,19 @@ def paranoid(
     _check(states)
     n, memory = len(states), shared_solver() if solver is None else solver
     asked = np.ascontiguousarray(np.broadcast_to(np.asarray(seats, np.int8), n))
-    bounds, spent = np.empty((n, 2), np.int64), np.empty(n, np.int64)
-    by_card = np.full((n if cards else 0, herzeln.CARDS), ILLEGAL)
-    solve_zero_sum(states, asked, nodes, *memory.memory, bounds, by_card, spent)
+    children, groups, child_of = _children(states, memory) if cards else (states, np.arange(n), None)
+    bounds, spent = np.empty((len(children), 2), np.int64), np.zeros(n, np.int64)
+    solve_zero_sum(children, groups, asked, nodes, *memory.memory, bounds, spent)
     others = (states["players"] - 1)[:, None]
-    lower, upper = (bounds / others).T
-    return Values(lower, upper, by_card / others if cards else None, spent)
+    if child_of is None:
+        lower, upper = (bounds / others).T
+        return Values(lower, upper, None, spent)
+    mine, there = (states["seat"] == asked)[:, None], (child_of != NO_CHILD)[:, :, None]
+    after = bounds[child_of]
+    best = np.where(mine, np.where(there, after, -FAR).max(axis=1), np.where(there, after, FAR).min(axis=1))
+    lower, upper = (best / others).T
+    exact = np.where(after[:, :, 0] == after[:, :, 1], after[:, :, 0] / others, np.nan)
+    return Values(lower, upper, np.where(there[:, :, 0], exact, ILLEGAL), spent)
 
 
 def two_player(states: np.ndarray, *, cards: bool = False, nodes: int = 0, solver: Solver | None = None) -> Values:
@@ -644,11 +654,17 @@ def max_n(states: np.ndarray, *, nodes: int = 0, solver: Solver | None = None) -
     """
     _check(states)
     n, memory = len(states), shared_solver() if solver is None else solver
-    values, chosen, spent = np.zeros((n, 4)), np.full(n, NO_CARD), np.empty(n, np.int64)
-    by_card = np.full((n, herzeln.CARDS), ILLEGAL)
-    solve_max_n(states, nodes, *memory.memory, values, chosen, by_card, spent)
-    others = (states["players"] - 1)[:, None]
-    return MaxN(values / others, chosen, by_card / others, spent)
+    children, groups, child_of = _children(states, memory)
+    values, spent = np.zeros((len(children), 4), np.int64), np.zeros(n, np.int64)
+    known = np.empty(len(children), bool)
+    solve_max_n(children, groups, nodes, *memory.memory, values, known, spent)
+    payoffs = np.where(known[:, None], values / (children["players"] - 1)[:, None], np.nan)
+    payoffs[:, 2:] = np.where(np.arange(2, 4) < children["players"][:, None], payoffs[:, 2:], 0.0)
+    own = payoffs[np.arange(len(children)), states["seat"][groups]]
+    by_card = np.where(child_of != NO_CHILD, own[child_of], ILLEGAL)
+    chosen = np.where(np.isnan(by_card).any(axis=1), NO_CARD, by_card.argmax(axis=1))
+    found = np.where((chosen == NO_CARD)[:, None], np.nan, payoffs[child_of[np.arange(n), chosen]])
+    return MaxN(found, chosen, by_card, spent)
 
 
 @entry

@@ -559,50 +559,42 @@ def moon(
 
 
 @entry
-def after_card(states: Any, card: int) -> int:
-    """Play a card in the first state; returns its legal cards."""
-    herzeln.play(states[0], card)
-    return legal(states[0])
-
-
-@entry
-def legal_now(states: Any) -> int:
-    """The legal cards of the first state."""
-    return legal(states[0])
-
-
-@entry
-def taken_at_once(states: Any, shooter: int) -> int:
-    """`at_once` for the first state."""
-    return at_once(states[0], shooter)
+def step(states: Any, card: int, shooter: int) -> tuple[int, int]:
+    """Play a card (or NO_CARD) in the first state; returns its legal cards then, and `at_once`."""
+    state = states[0]
+    if card != NO_CARD:
+        herzeln.play(state, card)
+    known = at_once(state, shooter)
+    if known == UNDECIDED and state.phase != PLAY:
+        known = NO
+    return legal(state), known
 
 
 def _line(state: np.ndarray, shooter: int, forced: int, solver: Solver) -> list[int]:
     """Cards from a state on, with which the side that has its way gets there."""
     state, cards = state.copy(), []
-    while forced != UNDECIDED and state["phase"][0] == PLAY and taken_at_once(state, shooter) == UNDECIDED:
-        legal_cards = get_game("herzeln").deck.in_set(int(legal_now(state)))
+    legal_cards, known = step(state, NO_CARD, shooter)
+    while known == UNDECIDED and forced != UNDECIDED:
+        choices = get_game("herzeln").deck.in_set(legal_cards)
         has_way = (int(state["seat"][0]) == shooter) == (forced == YES)
-        card = _keeping(state, shooter, forced, legal_cards, solver) if has_way else legal_cards[0]
-        after_card(state, card)
-        cards.append(card)
+        cards.append(_keeping(state, shooter, forced, choices, solver) if has_way else choices[0])
+        legal_cards, known = step(state, cards[-1], shooter)
     return cards
 
 
-def _keeping(state: np.ndarray, shooter: int, forced: int, legal_cards: list[int], solver: Solver) -> int:
+def _keeping(state: np.ndarray, shooter: int, forced: int, choices: list[int], solver: Solver) -> int:
     """A card after which the answer is still the same; searched with growing effort, as another may be hard."""
     effort = 256
-    while len(legal_cards) > 1:
-        for card in legal_cards:
+    while len(choices) > 1:
+        for card in choices:
             after = state.copy()
-            after_card(after, card)
-            known = taken_at_once(after, shooter)
-            if known == UNDECIDED and after["phase"][0] == PLAY:
+            _, known = step(after, card, shooter)
+            if known == UNDECIDED:
                 known = int(moon(after, shooter, nodes=effort, solver=solver).forced[0])
             if known == forced:
                 return card
         effort *= 8
-    return legal_cards[0]
+    return choices[0]
 
 
 def biased_deals(

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from helpers import many, random_options, same_records
 
-from stich.agents import solver_herzeln, solver_moon
+from stich.agents import solver_moon
 from stich.agents.solver_herzeln import ILLEGAL, endings, max_n, paranoid, two_player
 from stich.agents.solver_moon import NO, UNDECIDED, YES, biased_deals, moon
 from stich.envs.bits import lowest
 from stich.envs.cards import HERZELN_DECK, NO_CARD, NO_SEAT
 from stich.envs.game import get_game
-from stich.envs.herzeln import ALL_HEARTS, JACK, KITTY, PENALTY, STATE, legal, play
+from stich.envs.herzeln import ALL_HEARTS, JACK, KITTY, PENALTY, QUEEN, STATE, legal, play
 from stich.envs.state import DEAL_OVER, PLAY
 
 GAME = get_game("herzeln")
@@ -55,51 +55,48 @@ def pay(state: Any, seat: int) -> float:
 
 
 @numba.njit
-def plain_paranoid(frames: Any, depth: int, seat: int) -> float:
-    """The payoff of a seat against all others."""
-    state = frames[depth]
-    if state.phase >= DEAL_OVER:
-        return pay(state, seat)
-    best = -1e9 if state.seat == seat else 1e9
-    cards = legal(state)
-    while cards:
-        frames[depth + 1] = frames[depth]
-        play(frames[depth + 1], lowest(cards))
-        cards &= cards - 1
-        value = plain_paranoid(frames, depth + 1, seat)
-        best = max(best, value) if state.seat == seat else min(best, value)
-    return best
+def plain_values(frames: Any, depth: int, asked: int, out: Any) -> int:
+    """Write everybody's payoff into out[depth]; returns the card chosen: the lowest of the best.
 
-
-@numba.njit
-def plain_max_n(frames: Any, depth: int, out: Any) -> int:
-    """Write everybody's payoff into out[depth]; returns the card chosen: the lowest of the best."""
+    Everybody is for itself, or (a seat is asked for) all others against that one.
+    """
     state = frames[depth]
     if state.phase >= DEAL_OVER:
         for seat in range(state.players):
             out[depth, seat] = pay(state, seat)
         return NO_CARD
-    chosen = NO_CARD
-    cards = legal(state)
+    chosen, cards = NO_CARD, legal(state)
     while cards:
         card = lowest(cards)
         frames[depth + 1] = frames[depth]
         play(frames[depth + 1], card)
         cards &= cards - 1
-        plain_max_n(frames, depth + 1, out)
-        if chosen == NO_CARD or out[depth + 1, state.seat] > out[depth, state.seat] + 1e-6:
+        plain_values(frames, depth + 1, asked, out)
+        whose, sign = (state.seat, 1) if asked == NO_SEAT else (asked, 1 if asked == state.seat else -1)
+        if chosen == NO_CARD or sign * out[depth + 1, whose] > sign * out[depth, whose] + 1e-6:
             chosen = card
             out[depth] = out[depth + 1]
     return chosen
 
 
-FRAMES = np.zeros(60, STATE)
+FRAMES, PAYOFFS = np.zeros(60, STATE), np.zeros((60, 4))
 
 
 def referee(search: Any, state: np.ndarray, *args: Any) -> Any:
     """The result of a plain search from a state [1]."""
     FRAMES[0] = state[0]
     return search(FRAMES, 0, *args)
+
+
+def plain_paranoid(state: np.ndarray, seat: int) -> float:
+    """The payoff of a seat against all others."""
+    referee(plain_values, state, seat, PAYOFFS)
+    return PAYOFFS[0, seat]
+
+
+def legal_now(state: np.ndarray) -> list[int]:
+    """The legal cards of a state [1]."""
+    return HERZELN_DECK.in_set(solver_moon.step(state, NO_CARD, 0)[0])
 
 
 def ending(rng: random.Random, strength: float, left: int, **fixed: Any) -> tuple[np.ndarray, int]:
@@ -120,7 +117,7 @@ def ending(rng: random.Random, strength: float, left: int, **fixed: Any) -> tupl
     else:
         start_later(rng, state, left, taker)
     for _ in range(rng.randrange(players + 1)):
-        solver_moon.after_card(states, rng.choice(HERZELN_DECK.in_set(int(solver_moon.legal_now(states)))))
+        solver_moon.step(states, rng.choice(legal_now(states)), 0)
     return states, shooter
 
 
@@ -160,16 +157,15 @@ def test_lines_get_where_the_answer_says() -> None:
     rng = random.Random("lines")
     ends = {NO: 0, YES: 0}
     for _ in range(many(30, 300)):
-        state, shooter = ending(rng, 5.0, rng.randint(2, 8))
+        state, shooter = ending(rng, rng.choice([1.0, 5.0]), rng.randint(2, 8))
         if state["phase"][0] != PLAY:
             continue
         answer = moon(state, shooter, line=True)
         assert answer.lines is not None
         replayed = replay(state, answer.lines[0])
-        known = solver_moon.taken_at_once(replayed, shooter)
+        assert solver_moon.step(replayed, NO_CARD, shooter)[1] == answer.forced[0]
         if replayed["phase"][0] >= DEAL_OVER:
-            known = YES if replayed["moon_seat"][0] == shooter else NO
-        assert known == answer.forced[0]
+            assert (replayed["moon_seat"][0] == shooter) == (answer.forced[0] == YES)
         ends[int(answer.forced[0])] += len(answer.lines[0]) > 0
     assert ends[NO] and ends[YES], ends
 
@@ -178,8 +174,8 @@ def replay(state: np.ndarray, cards: list[int]) -> np.ndarray:
     """The state [1] after some cards, each of which must be legal."""
     after = state.copy()
     for card in cards:
-        assert int(solver_moon.legal_now(after)) >> card & 1
-        solver_moon.after_card(after, card)
+        assert card in legal_now(after)
+        solver_moon.step(after, card, 0)
     return after
 
 
@@ -191,7 +187,7 @@ def test_a_winning_line_of_a_whole_deal_ends_with_the_moon() -> None:
     for i, line in enumerate(answer.lines):
         after = replay(states[i : i + 1], line)
         others = np.delete(after["taken"][0], int(seats[i]))
-        assert (after["taken"][0, seats[i]] == PENALTY) == (answer.forced[i] == YES)
+        assert (after["taken"][0, seats[i]] & PENALTY == PENALTY) == (answer.forced[i] == YES)
         assert ((others & PENALTY) != 0).any() == (answer.forced[i] == NO)
 
 
@@ -225,7 +221,7 @@ def test_paranoid_is_what_plain_search_finds(players: int) -> None:
         if state["phase"][0] != PLAY:
             continue
         seat = rng.choice([seat, int(state["seat"][0])])
-        exact = referee(plain_paranoid, state, seat)
+        exact = plain_paranoid(state, seat)
         found, detailed = paranoid(state, seat), paranoid(state, seat, cards=True)
         assert found.lower[0] == pytest.approx(exact) and found.upper[0] == pytest.approx(exact)
         assert detailed.lower[0] == pytest.approx(exact) and detailed.upper[0] == pytest.approx(exact)
@@ -239,25 +235,24 @@ def test_paranoid_is_what_plain_search_finds(players: int) -> None:
 
 def check_cards(state: np.ndarray, seat: int, values: np.ndarray) -> None:
     """Each legal card's value is the plain one of the state after it."""
-    legal_cards = HERZELN_DECK.in_set(int(solver_moon.legal_now(state)))
+    legal_cards = legal_now(state)
     assert (np.delete(values, legal_cards) == ILLEGAL).all()
     for card in legal_cards:
-        assert values[card] == pytest.approx(referee(plain_paranoid, replay(state, [card]), seat))
+        assert values[card] == pytest.approx(plain_paranoid(replay(state, [card]), seat))
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_max_n_is_what_plain_search_finds(players: int) -> None:
     rng = random.Random(players)
-    out = np.zeros((60, 4))
     for _ in range(many(50, 700)):
         state, _ = ending(rng, rng.choice([0.0, 3.0]), most_cards(players, rng), players=players)
         if state["phase"][0] != PLAY:
             continue
-        card = referee(plain_max_n, state, out)
+        card = referee(plain_values, state, NO_SEAT, PAYOFFS)
         found = max_n(state)
         assert found.cards[0] == card
-        assert found.payoffs[0, :players] == pytest.approx(out[0, :players])
-        assert np.nanmax(found.card_values[0]) == pytest.approx(out[0, int(state["seat"][0])])
+        assert found.payoffs[0, :players] == pytest.approx(PAYOFFS[0, :players])
+        assert np.nanmax(found.card_values[0]) == pytest.approx(PAYOFFS[0, int(state["seat"][0])])
         assert (found.payoffs[0, players:] == 0).all()
 
 
@@ -267,20 +262,16 @@ def test_a_sure_moon_is_worth_the_moon() -> None:
     while sure < many(15, 200):
         state, shooter = ending(rng, 6.0, rng.randint(2, 5), jack_of_diamonds=False)
         if state["phase"][0] == PLAY and moon(state, shooter).forced[0] == YES:
-            points = solver_herzeln.penalty_points(int(penalties(state)))
             found = paranoid(state, shooter)
-            assert found.lower[0] == found.upper[0] == points
+            assert found.lower[0] == found.upper[0] == points_in_play(state)
             sure += 1
 
 
-@numba.njit
-def _penalties(states: Any) -> int:
-    return solver_herzeln.penalties_in_play(states[0])
-
-
-def penalties(state: np.ndarray) -> int:
-    """The penalty cards in play of a state [1]."""
-    return _penalties(state)
+def points_in_play(state: np.ndarray) -> int:
+    """The points of all hearts and the queen of spades that were dealt."""
+    dealt = int(np.bitwise_or.reduce(state["hands"][0] | state["played"][0]))
+    cards = dealt & PENALTY if state["half"][0] else PENALTY
+    return (cards & ALL_HEARTS).bit_count() + (13 if cards >> QUEEN & 1 else 0)
 
 
 @pytest.mark.parametrize("options", [{}, {"players": 2}, {"players": 3, "jack_of_diamonds": True}])
@@ -312,4 +303,3 @@ def test_solvers_leave_the_states_alone_and_refuse_views() -> None:
             solve()
     with pytest.raises(ValueError, match="two players"):
         two_player(states)
-    assert states["first_winner"][0] != NO_SEAT and (states["hands"][0] & ALL_HEARTS).dtype == np.int64
