@@ -367,9 +367,9 @@ def shooter_weight(node: Any, card: int) -> int:
     others = node.hands[1] | node.hands[2] | node.hands[3]
     over = others & (SUIT << RANKS * (card // RANKS)) & ~(bit(card) - 1)
     if node.seat == node.leader:
-        return 20 + popcount(over) if over else 40 + card % RANKS
+        return 60 + popcount(over) if over else 40 + card % RANKS
     if card // RANKS == node.trick[node.leader] // RANKS:
-        return 40 + card % RANKS
+        return 40 - card % RANKS
     return 20 + popcount(over)
 
 
@@ -388,8 +388,7 @@ def other_weight(node: Any, card: int) -> int:
         return 60 * penalty + RANKS - card % RANKS
     if follows:
         return 40 + card % RANKS if card > node.best else 20 - card % RANKS
-    guards = popcount(own & suit & (bit(card) - 1))
-    return 30 - 20 * penalty - 2 * guards - (card % RANKS) // 4
+    return 30 - 20 * penalty - card % RANKS
 
 
 @kernel
