@@ -39,7 +39,7 @@ MOST_MOVES = herzeln.CARDS // 2  # cards in the largest hand
 ALL_SPADES = SUIT << RANKS * SPADES
 LOST = -1  # what `put` returns beside sets of possible leaders: a penalty card went to the others
 NODES, ROOT, MODE = range(3)  # entries of `work`
-SECOND = 4_000_000  # a cap of more than a second's search
+SECOND = 8_000_000  # a cap of more than a second's search
 
 NODE = np.dtype(
     [
@@ -217,9 +217,29 @@ def settled(node: Any) -> int:
         return NO
     if own & ALL_SPADES == bit(QUEEN) and others & ALL_SPADES > bit(QUEEN):
         return NO
-    if node.leader == SHOOTER and node.trick_number > 0 and runs(node):
-        return YES
-    return UNDECIDED
+    if node.trick_number == 0:
+        return UNDECIDED
+    if node.leader == SHOOTER:
+        return YES if runs(node) else UNDECIDED
+    return NO if stolen(node) else UNDECIDED
+
+
+@kernel
+def stolen(node: Any) -> bool:
+    """One of the others leads a card that the shooter can't beat, and it is a penalty card or gets one."""
+    cards = legal_lead(node, node.hands[node.leader])
+    for suit in range(4):
+        whole = SUIT << RANKS * suit
+        led, own = cards & whole, node.hands[SHOOTER] & whole
+        if led <= own:  # the higher card is in the larger set
+            continue
+        if suit == HEARTS or (led & bit(QUEEN) and own < bit(QUEEN)):
+            return True
+        for seat in range(1, node.players):
+            held = node.hands[seat]
+            if seat != node.leader and held & (PENALTY if held & whole == 0 else whole & bit(QUEEN)):
+                return True
+    return False
 
 
 @kernel
