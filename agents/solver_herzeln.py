@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from ..envs import herzeln
-from ..envs.bits import bit, lowest, nth, popcount
+from ..envs.bits import bit, lowest, popcount
 from ..envs.cards import CLUBS, DIAMONDS, HEARTS, NO_CARD, SPADES
+from ..envs.game import get_game
 from ..envs.herzeln import (
     JACK,
     JACK_POINTS,
@@ -38,9 +39,8 @@ from ..envs.herzeln import (
     taken_by,
 )
 from ..envs.jit import entry, kernel
-from ..envs.rng import below, combine
 from ..envs.state import DEAL_OVER, PLAY
-from .solver_moon import between, biased_deals, owners, slot_of
+from .solver_moon import between, biased_deals, owners, slot_of, step
 
 ILLEGAL = float("-inf")  # the value of a card that can't be played
 NO_CHILD = -1  # the card is not legal
@@ -350,14 +350,13 @@ def reach(state: Any, side: Any, table: Any, work: Any, moves: Any) -> int:
 
 @kernel
 def sort_moves(state: Any, seat: int, moves: Any, count: int) -> None:
-    """The likeliest first."""
-    for place in range(1, count):
-        card, spot = moves[place], place
-        merit = move_merit(state, seat, card)
-        while spot > 0 and move_merit(state, seat, moves[spot - 1]) < merit:
+    """The likeliest first; above the card's eight bits a move then has its merit."""
+    for place in range(count):
+        move, spot = move_merit(state, seat, moves[place]) << 8 | moves[place], place
+        while spot > 0 and moves[spot - 1] < move:
             moves[spot] = moves[spot - 1]
             spot -= 1
-        moves[spot] = card
+        moves[spot] = move
 
 
 @kernel
@@ -387,7 +386,7 @@ def zero_sum(table: Any, nodes: Any, sides: Any, moves: Any, work: Any) -> int:
         mine = state.seat == seat
         if new:
             work[NODES] += 1
-            if work[CAP] > 0 and work[NODES] > work[CAP]:
+            if depth > 0 and work[CAP] > 0 and work[NODES] > work[CAP]:
                 return NO_VALUE
             value = reach(state, side, table, work, moves[depth])
         else:
@@ -397,7 +396,7 @@ def zero_sum(table: Any, nodes: Any, sides: Any, moves: Any, work: Any) -> int:
         new = value == NO_VALUE
         if new:
             nodes[depth + 1] = state
-            play(nodes[depth + 1], moves[depth, side.next])
+            play(nodes[depth + 1], moves[depth, side.next] & 255)
             side.next += 1
             depth += 1
             continue
@@ -412,13 +411,11 @@ def zero_sum(table: Any, nodes: Any, sides: Any, moves: Any, work: Any) -> int:
 
 @kernel
 def narrow(state: Any, table: Any, nodes: Any, sides: Any, moves: Any, work: Any) -> tuple[int, int]:
-    """Bounds on the value of a state for the seat in `work`, equal unless the cap was hit."""
-    if state.phase >= DEAL_OVER:
-        value = final_value(state, work[SEAT])
-        return value, value
-    lower, upper = limits(state, work[SEAT])
-    write_base(state, sides[0].base)
-    target = min(max(sides[0].base[work[SEAT]], lower + 1), upper)
+    """Bounds on the value of a state for the seat in `work`, equal unless the cap was hit.
+
+    The first two targets are out of reach, which gives the limits; the third is what is paid already.
+    """
+    lower, upper, target = -FAR, FAR, -FAR
     while lower < upper:
         nodes[0] = state
         work[TARGET] = target
@@ -429,7 +426,13 @@ def narrow(state: Any, table: Any, nodes: Any, sides: Any, moves: Any, work: Any
             lower = value
         else:
             upper = value
-        target = value + 1 if value >= target else value
+        if target == -FAR:
+            target = FAR
+        elif target == FAR:
+            write_base(state, sides[0].base)
+            target = min(max(sides[0].base[work[SEAT]], lower + 1), upper)
+        else:
+            target = value + 1 if value >= target else value
     return lower, upper
 
 
@@ -667,22 +670,16 @@ def max_n(states: np.ndarray, *, nodes: int = 0, solver: Solver | None = None) -
     return MaxN(found, chosen, by_card, spent)
 
 
-@entry
-def play_down(states: Any, left: int, key: int) -> None:
-    """Random legal cards until each hand has `left` cards."""
-    for i in range(len(states)):
-        draws = combine(key, i)
-        while states[i].hand_size - states[i].trick_number > left:
-            cards = legal(states[i])
-            play(states[i], nth(cards, below(draws, states[i].plays, popcount(cards))))
-
-
 def endings(
     left: int, n: int, seed: int, *, strength: float = 0, preset: str | None = None, **options: Any
 ) -> np.ndarray:
     """States [n] in which each hand has `left` cards after random play; see `biased_deals` for the rest."""
-    states, _ = biased_deals(strength, n, seed, preset=preset, **options)
-    play_down(states, left, seed)
+    states, seats = biased_deals(strength, n, seed, preset=preset, **options)
+    deck, rng = get_game("herzeln").deck, np.random.default_rng(seed)
+    for i in range(n):
+        cards, _ = step(states[i : i + 1], NO_CARD, seats[i])
+        while int(states["hand_size"][i]) - int(states["trick_number"][i]) > left:
+            cards, _ = step(states[i : i + 1], rng.choice(deck.in_set(cards)), seats[i])
     return states
 
 

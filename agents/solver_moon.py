@@ -57,7 +57,8 @@ NODE = np.dtype(
         ("must_break_hearts", "i8"),
         ("queen_breaks_hearts", "i8"),
         ("hearts_instead_of_queen", "i8"),
-        ("first", "i8"),  # from here on where the search stands: the key and its place in the table, -1 for none
+        ("codes", "i8", 4),  # from here on where the search stands: the owners by suit, to make the key of
+        ("first", "i8"),  # the key and its place in the table, -1 for none
         ("second", "i8"),
         ("slot", "i8"),
         ("count", "i8"),  # moves listed
@@ -313,11 +314,9 @@ def queen_place(node: Any, mode: int) -> int:
 @kernel
 def key_words(node: Any, mode: int) -> tuple[int, int]:
     """The position between two tricks as two words; clubs, diamonds and (without the queen) spades are alike."""
-    if mode == EXACT:
-        a, b, hearts, c = owners(node, 0), owners(node, 1), owners(node, HEARTS), owners(node, SPADES)
-    else:
-        a, b = owners_by_gap(node, 0), owners_by_gap(node, 1)
-        hearts, c = owners_by_gap(node, HEARTS), owners_by_gap(node, SPADES)
+    for suit in range(4):
+        node.codes[suit] = owners(node, suit) if mode == EXACT else owners_by_gap(node, suit)
+    a, b, hearts, c = node.codes[0], node.codes[1], node.codes[HEARTS], node.codes[SPADES]
     queen = queen_place(node, mode)
     a, b = min(a, b), max(a, b)
     if queen == 0:

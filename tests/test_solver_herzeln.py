@@ -26,25 +26,6 @@ SETS = {"random": 0.0, "biased": 3.0, "more biased": 6.0}
 
 
 @numba.njit
-def plain_moon(frames: Any, depth: int, shooter: int) -> bool:
-    """Whether the shooter gets the moon, by trying everything."""
-    state = frames[depth]
-    if state.phase >= DEAL_OVER:
-        return state.moon_seat == shooter
-    for seat in range(state.players):
-        if seat != shooter and state.taken[seat] & PENALTY:
-            return False
-    cards = legal(state)
-    while cards:
-        frames[depth + 1] = frames[depth]
-        play(frames[depth + 1], lowest(cards))
-        cards &= cards - 1
-        if plain_moon(frames, depth + 1, shooter) == (state.seat == shooter):
-            return state.seat == shooter
-    return state.seat != shooter
-
-
-@numba.njit
 def pay(state: Any, seat: int) -> float:
     """The payoff of a seat in the deal that is over."""
     others = 0.0
@@ -55,42 +36,47 @@ def pay(state: Any, seat: int) -> float:
 
 
 @numba.njit
-def plain_values(frames: Any, depth: int, asked: int, out: Any) -> int:
+def plain(frames: Any, depth: int, asked: int, moon_only: bool, out: Any) -> int:
     """Write everybody's payoff into out[depth]; returns the card chosen: the lowest of the best.
 
-    Everybody is for itself, or (a seat is asked for) all others against that one.
+    Everybody is for itself, or (a seat is asked for) all others against that one. With `moon_only` there is nothing
+    to get but the moon of the seat asked for, 1 or 0.
     """
-    state = frames[depth]
-    if state.phase >= DEAL_OVER:
-        for seat in range(state.players):
-            out[depth, seat] = pay(state, seat)
-        return NO_CARD
-    chosen, cards = NO_CARD, legal(state)
+    state, chosen = frames[depth], NO_CARD
+    lost = False
+    for seat in range(state.players):
+        out[depth, seat] = 0.0
+        lost = lost or (moon_only and seat != asked and state.taken[seat] & PENALTY != 0)
+        if state.phase >= DEAL_OVER:
+            out[depth, seat] = state.moon_seat == seat if moon_only else pay(state, seat)
+    cards = 0 if lost else legal(state)
+    whose, sign = (state.seat, 1) if asked == NO_SEAT else (asked, 1 if asked == state.seat else -1)
     while cards:
         card = lowest(cards)
         frames[depth + 1] = frames[depth]
         play(frames[depth + 1], card)
         cards &= cards - 1
-        plain_values(frames, depth + 1, asked, out)
-        whose, sign = (state.seat, 1) if asked == NO_SEAT else (asked, 1 if asked == state.seat else -1)
+        plain(frames, depth + 1, asked, moon_only, out)
         if chosen == NO_CARD or sign * out[depth + 1, whose] > sign * out[depth, whose] + 1e-6:
             chosen = card
             out[depth] = out[depth + 1]
+        if moon_only and out[depth, asked] == (sign == 1):
+            return chosen
     return chosen
 
 
 FRAMES, PAYOFFS = np.zeros(60, STATE), np.zeros((60, 4))
 
 
-def referee(search: Any, state: np.ndarray, *args: Any) -> Any:
-    """The result of a plain search from a state [1]."""
+def referee(state: np.ndarray, asked: int, moon_only: bool = False) -> int:
+    """Plain search from a state [1]; see `plain`. The payoffs are in PAYOFFS[0]."""
     FRAMES[0] = state[0]
-    return search(FRAMES, 0, *args)
+    return plain(FRAMES, 0, asked, moon_only, PAYOFFS)
 
 
 def plain_paranoid(state: np.ndarray, seat: int) -> float:
     """The payoff of a seat against all others."""
-    referee(plain_values, state, seat, PAYOFFS)
+    referee(state, seat)
     return PAYOFFS[0, seat]
 
 
@@ -147,7 +133,8 @@ def test_moon_is_what_plain_search_finds(name: str) -> None:
         if state["phase"][0] != PLAY:
             continue
         answer = moon(state, shooter)
-        assert answer.forced[0] == referee(plain_moon, state, shooter), state
+        referee(state, shooter, moon_only=True)
+        assert answer.forced[0] == PAYOFFS[0, shooter], state
         found[int(answer.forced[0])] += 1
     assert name == "random" or found[YES] > 0.15 * found[NO]
     assert found[NO] > 10
@@ -248,7 +235,7 @@ def test_max_n_is_what_plain_search_finds(players: int) -> None:
         state, _ = ending(rng, rng.choice([0.0, 3.0]), most_cards(players, rng), players=players)
         if state["phase"][0] != PLAY:
             continue
-        card = referee(plain_values, state, NO_SEAT, PAYOFFS)
+        card = referee(state, NO_SEAT)
         found = max_n(state)
         assert found.cards[0] == card
         assert found.payoffs[0, :players] == pytest.approx(PAYOFFS[0, :players])
