@@ -521,7 +521,11 @@ def write_moves(at: int, frame: int, first: int) -> int:
         group = rest & ((stop & -stop) - 1)
         rest &= ~group
         face_down = place == 0 and peek(frame + OPENING) and card < TRUMPS_FROM
-        becomes = fate(card, NOTHING, SUIT_OF[card], ours, rivals, partner) if place == 0 else fate(card, best, led, ours, rivals, partner)
+        becomes = (
+            fate(card, NOTHING, SUIT_OF[card], ours, rivals, partner)
+            if place == 0
+            else fate(card, best, led, ours, rivals, partner)
+        )
         if face_down:
             becomes = TRAILS
         row = lead_row(card, becomes, rivals, partner) if place == 0 else place << 3 | (lying >= RICH) << 2 | becomes

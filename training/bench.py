@@ -20,7 +20,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from ..agents import load_agent
+from ..agents import load_agent, solver_moon, solver_viersche
 from ..agents.worlds import drawing
 from ..envs import HERZELN, VIERSCHE, herzeln_v0, make_batch
 from ..envs.bits import nth, popcount
@@ -32,6 +32,7 @@ from .workers import LocalPool, work_off
 
 LANES = 4096
 ROUNDS = 7
+MOON_STRENGTHS = (0, 1, 1.5, 2, 2.5)
 
 
 @entry
@@ -50,13 +51,18 @@ def rate(work: Callable[[], int], seconds: float) -> float:
     return done / spent
 
 
-def alternate(works: dict[str, Callable[[], int]], seconds: float) -> dict[str, float]:
-    """The median rate of each over rounds in which all take turns, so that a busy spell of the machine hits all."""
+def alternate(works: dict[str, Callable[[], int]], seconds: float) -> dict[str, list[float]]:
+    """The rates of each over rounds in which all take turns, so that a busy spell of the machine hits all."""
     measured: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(ROUNDS):
         for name, work in works.items():
             measured[name].append(rate(work, seconds / ROUNDS))
-    return {name: statistics.median(rates) for name, rates in measured.items()}
+    return measured
+
+
+def ratio(measured: dict[str, list[float]], name: str, peer: str) -> float:
+    """The median over the rounds of how many times faster one is than its peer in the same round."""
+    return statistics.median(x / y for x, y in zip(measured[name], measured[peer], strict=True))
 
 
 def playouts(game: Game) -> Callable[[], int]:
@@ -201,6 +207,20 @@ def _openspiel_dealt(rng: np.random.Generator) -> Any:
     return state
 
 
+def solvers(seconds: float, console: Console) -> dict[str, float]:
+    """CPU milliseconds of the exact solvers: Viersche by cards in each hand, moons on random and on biased deals."""
+    figures: dict[str, float] = {}
+    for cards, deals in ((9, 100), (7, 200), (6, 400)):
+        found = solver_viersche.benchmark(cards, max(5, int(deals * seconds / 2)))
+        figures |= {f"viersche_{cards}_{name}": found[f"{name}_ms"] for name in ("mean", "p99")}
+        console.print(f"measured {cards} cards of Viersche: {found['mean_ms']:.1f} ms", style="dim")
+    for row in solver_moon.measure(MOON_STRENGTHS, max(20, int(300 * seconds / 2))):
+        name = f"moon_{row['strength']:g}"
+        figures |= {f"{name}_{key}": row[key] for key in ("forced", "p99", "undecided")}
+        console.print(f"measured moons of strength {row['strength']:g}: {row['p99']:.2f} ms", style="dim")
+    return figures
+
+
 def in_new_process(code: str, cache: str | None = None) -> float:
     """Seconds that a new Python needs for `code`, which prints them."""
     environment = {**os.environ, **({"NUMBA_CACHE_DIR": cache} if cache else {})}
@@ -235,11 +255,13 @@ def run_bench(seconds: float, console: Console) -> dict[str, float]:
         ("herzeln_worlds", worlds(HERZELN)),
         ("viersche_worlds", worlds(VIERSCHE)),
     ]
-    for name, figure in alternate(dict(works), seconds).items():
-        figures[name] = figure
-        console.print(f"measured {name}: {figure:,.0f} a CPU-second", style="dim")
-    figures["playouts_ratio"] = figures["herzeln_playouts"] / figures["openspiel_rollouts"]
-    figures["batch_ratio"] = figures["herzeln_batch"] / figures["openspiel_loop"]
+    measured = alternate(dict(works), seconds)
+    for name, rates in measured.items():
+        figures[name] = statistics.median(rates)
+        console.print(f"measured {name}: {figures[name]:,.0f} a CPU-second", style="dim")
+    figures["playouts_ratio"] = ratio(measured, "herzeln_playouts", "openspiel_rollouts")
+    figures["batch_ratio"] = ratio(measured, "herzeln_batch", "openspiel_loop")
+    figures |= solvers(seconds, console)
     for game in (HERZELN, VIERSCHE):
         figures[f"{game.name}_matches"] = match_rate(game, 2 * seconds)
     figures["import_seconds"] = min(in_new_process(IMPORT) for _ in range(3))
@@ -272,6 +294,13 @@ def _table(figures: dict[str, float]) -> Table:
         ("Viersche, first reset on an empty compile cache", "viersche_first_reset_seconds", "{:.1f} s"),
         ("Viersche, first reset of later processes", "viersche_next_reset_seconds", "{:.2f} s"),
     ]
+    for cards in (9, 7, 6):
+        what = f"Viersche, open hands solved, {cards} cards each: mean"
+        rows.append((what, f"viersche_{cards}_mean", "{:.1f} ms"))
+        rows.append(("... 99th percentile", f"viersche_{cards}_p99", "{:.1f} ms"))
+    for strength in MOON_STRENGTHS:
+        share = f"{figures[f'moon_{strength:g}_forced']:.0%} forced, {figures[f'moon_{strength:g}_undecided']:.1%} open"
+        rows.append((f"moon against any defence, {share}: 99th percentile", f"moon_{strength:g}_p99", "{:.2f} ms"))
     table = Table("what", "measured", title="per CPU-second on one core")
     for what, key, form in rows:
         table.add_row(what, form.format(figures[key]))
