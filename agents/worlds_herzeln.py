@@ -109,7 +109,7 @@ def cases(view: Any) -> int:
         return bit(NO_MATTER)
     lead = card_played(view, 1)
     if lead == NO_CARD:
-        return lowest_clubs(view, view.leader)
+        return lowest_clubs(view, np.int64(view.leader))  # of one type, so that it is compiled once
     if bit(lead) & ALL_CLUBS == 0:
         return bit(NO_CLUBS)
     if view.first_lead == CLUB_TWO_LEADS:

@@ -613,14 +613,10 @@ def test_resampling_is_in_proportion() -> None:
 # ------------------------------------------------------------------------------------------- comparison
 
 
-def shown_voids(played: list[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """(trick, seat, suit) of every card that did not follow, from (seat, suit) of the cards in order."""
-    found = []
-    for place, (seat, suit) in enumerate(played):
-        led = played[place - place % 4][1]
-        if suit != led:
-            found.append((place // 4, seat, led))
-    return found
+def shown_voids(played: list[tuple[int, int]]) -> set[tuple[int, int]]:
+    """(seat, suit led) of every card that did not follow, from (seat, suit) of the cards in order."""
+    leads = [played[place - place % 4][1] for place in range(len(played))]
+    return {(seat, led) for (seat, suit), led in zip(played, leads, strict=True) if suit != led}
 
 
 def openspiel_share(deals: int, worlds: int, rng: random.Random) -> float:
@@ -637,7 +633,7 @@ def openspiel_share(deals: int, worlds: int, rng: random.Random) -> float:
                 for _ in range(worlds):
                     drawn += 1
                     world = state.resample_from_infostate(state.current_player(), rng.random)
-                    wrong += any(_holds(world, seat, suit) for _, seat, suit in shown_voids(played))
+                    wrong += any(_holds(world, *shown) for shown in shown_voids(played))
             seat, card = state.current_player(), rng.choice(state.legal_actions())
             played.append((seat, card % 4))
             state.apply_action(card)
@@ -645,14 +641,11 @@ def openspiel_share(deals: int, worlds: int, rng: random.Random) -> float:
 
 
 def _holds(world: Any, seat: int, suit: int) -> bool:
-    """Whether a seat has cards of a suit left: it will play them sooner or later."""
+    """Whether a seat has cards of a suit left: then it plays them sooner or later."""
     rest = world.clone()
     while not rest.is_terminal():
         card = rest.legal_actions()[0]
         if rest.current_player() == seat and card % 4 == suit:
-            return True
-        held = [action for action in rest.legal_actions() if action % 4 == suit]
-        if rest.current_player() == seat and held:
             return True
         rest.apply_action(card)
     return False
