@@ -85,6 +85,7 @@ ILLEGAL = -1  # the value of a card that may not be played
 FIRST_STEP = 2  # from one answer to the next question, doubled while the answers agree
 SMALL_TABLE_BITS = 13  # buckets used up to six cards each, so that they stay in the processor's cache
 NO_LIMIT = 1 << 62
+NO_VALUES = np.empty((0, CARDS), np.int16)
 
 RICH = 8  # points in a trick that make it worth more
 # For a lead that surely wins, of a suit whose top the partner holds, that is the top, below a rival's top.
@@ -628,14 +629,14 @@ def refutations(at: int, frame: int) -> int:
     """The cards that last refuted in like positions: very like << 8 | roughly like. Notes where to keep the next.
 
     Alike are: seat and place in the trick, the card to beat and whose it is (before a lead, those of the last
-    trick), and roughly the number of cards left, or very alike the own hand and the trumps left.
+    trick), and roughly the number of cards left, or very alike the own hand.
     """
     cards, seat = peek(frame + LEFT), peek(frame + SEAT)
     hand = cards & peek(at + HANDS + WORD * seat)
     both = peek(frame + BEST) + 1 | (peek(frame + WINNER) & 3) << 6 | seat << 8 | peek(frame + PLACE) << 10
     mixed = (both | popcount(cards) << 12) * 2654435761
     rough = at + REFUTES + WORD * (mixed >> 12 & (ROUGH_REFUTES - 1))
-    mixed = (both | hand << 12 ^ (cards >> TRUMPS_FROM) * 7919793) * 114007148193231
+    mixed = (both | hand << 12) * 114007148193231
     fine = at + REFUTES + WORD * (ROUGH_REFUTES + (mixed >> 30 & (FINE_REFUTES - 1)))
     poke(frame + ROUGH, rough)
     poke(frame + FINE, fine)
@@ -874,19 +875,16 @@ def evaluate_cards(state: Any, at: int, table: int, table_bits: int, out: Any) -
         out[OUTER[number + card]] = guess + taken
 
 
-def solve_states(
-    states: Any, at: int, table: int, table_bits: int, limit: int, lows: Any, highs: Any, nodes: Any
+def answer(
+    states: Any, at: int, table: int, table_bits: int, limit: int, lows: Any, highs: Any, nodes: Any, values: Any
 ) -> None:
-    """`evaluate` for each of many states."""
+    """`evaluate` for each of many states, or `evaluate_cards` where `values` has a row for each."""
     for i in range(len(states)):
-        lows[i], highs[i] = evaluate(states[i], at, table, table_bits, limit)
-        nodes[i] = peek(at + NODES)
-
-
-def value_states(states: Any, at: int, table: int, table_bits: int, out: Any) -> None:
-    """`evaluate_cards` for each of many states."""
-    for i in range(len(states)):
-        evaluate_cards(states[i], at, table, table_bits, out[i])
+        if len(values) > 0:
+            evaluate_cards(states[i], at, table, table_bits, values[i])
+        else:
+            lows[i], highs[i] = evaluate(states[i], at, table, table_bits, limit)
+            nodes[i] = peek(at + NODES)
 
 
 def play_one(states: Any, card: int) -> None:
@@ -895,7 +893,7 @@ def play_one(states: Any, card: int) -> None:
     play(states[0], card)
 
 
-SOLVE, VALUE_CARDS, PLAY_ONE = entry(solve_states), entry(value_states), entry(play_one)
+ANSWER, PLAY_ONE = entry(answer), entry(play_one)  # one entry for both answers: the search is compiled once
 
 
 # ------------------------------------------------------------------------------------------------ solver
@@ -954,7 +952,7 @@ class Solver:
             part = slice(i, i + 1 if nodes else None)
             if nodes:
                 self.clear()
-            SOLVE(states[part], *self.addresses, nodes, low[part], high[part], visited[part])
+            ANSWER(states[part], *self.addresses, nodes, low[part], high[part], visited[part], NO_VALUES)
         lines = [self.line(state) for state in states] if line else None
         return Solution(low, high, low == high, visited, lines)
 
@@ -962,7 +960,8 @@ class Solver:
         """See the function `card_values`."""
         states = checked(states)
         out = np.empty((len(states), CARDS), np.int16)
-        VALUE_CARDS(states, *self.addresses, out)
+        unused = np.empty(0, np.int64)
+        ANSWER(states, *self.addresses, 0, unused, unused, unused, out)
         return out
 
     def line(self, state: np.void) -> list[int]:
