@@ -923,6 +923,7 @@ class Solver:
 
     What the table has learnt of one deal is true of every other, so nothing is cleared between calls, except
     before a search with a cap on nodes: its bounds then depend on nothing but its position.
+    A solver serves one thread at a time.
     """
 
     def __init__(self, table_bits: int = 18) -> None:
@@ -1004,7 +1005,7 @@ def solve(states: np.ndarray, *, nodes: int = 0, line: bool = False) -> Solution
     Args:
         states: Full states [N] in phase PLAY, anywhere in a deal.
         nodes: Cap on the positions visited for each state, after which the bounds proven so far are the
-            answer (and no exact line is looked for within the cap); 0 for none.
+            answer; 0 for none.
         line: Also the cards of perfect play; always exact, so without a cap.
     """
     return shared_solver().solve(states, nodes=nodes, line=line)
