@@ -11,8 +11,9 @@ meet. What makes it fast:
 * Dominance. Cards of one hand with no other hand's between them win the same tricks. Where the trick surely
   goes to the own side only the dearest of them is tried, where it surely does not only the cheapest, and
   otherwise one that failed by more than two of them differ speaks for the other.
-* Sure points: trumps above all of the other side's bring home at least themselves.
-* Order: what refuted the same position in the table, then what refuted the same card before, then guesses.
+* Sure points: trumps above all of the other side's bring home at least themselves. The last two tricks are
+  tried plainly.
+* Order: what refuted from the same hand before, what the table says, then guesses by what becomes of the trick.
 
 The value is the card points that side 0 (seats 0 and 2) takes in the whole deal, played to its last card also
 where a second deal would end early.
@@ -84,6 +85,7 @@ ILLEGAL = -1  # the value of a card that may not be played
 FIRST_STEP = 2  # from one answer to the next question, doubled while the answers agree
 SMALL_TABLE_BITS = 13  # buckets used up to six cards each, so that they stay in the processor's cache
 NO_LIMIT = 1 << 62
+NO_VALUES = np.empty((0, CARDS), np.int16)
 
 RICH = 8  # points in a trick that make it worth more
 # For a lead that surely wins, of a suit whose top the partner holds, that is the top, below a rival's top.
@@ -92,29 +94,26 @@ LEAD_WEIGHTS = ((60, 4, 10, 0), (25, 2, -10, 0), (25, -2, -10, 0), (20, -2, -10,
 FOLLOW_WEIGHTS = ((46, 36, 6, -20, -1), (32, 12, 1, -20, 1), (18, -12, -1, -20, -1), (-6, -36, -6, -20, -1))
 WINS, LEADS, TRAILS, LOSES = range(4)  # what becomes of the trick for the own side: surely, so far, ...
 
-intrinsic: Any = extending.intrinsic
 I64 = ir.IntType(64)
 
 
-@intrinsic
-def peek(typingctx: Any, at: Any) -> Any:
-    """The word at an address."""
-
+def _load_word(typingctx: Any, at: Any) -> Any:
     def emit(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.load(builder.inttoptr(args[0], I64.as_pointer()))
 
     return types.int64(types.int64), emit
 
 
-@intrinsic
-def poke(typingctx: Any, at: Any, word: Any) -> Any:
-    """Write a word to an address."""
-
+def _store_word(typingctx: Any, at: Any, word: Any) -> Any:
     def emit(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
         builder.store(args[1], builder.inttoptr(args[0], I64.as_pointer()))
         return ctx.get_dummy_value()
 
     return types.void(types.int64, types.int64), emit
+
+
+peek: Any = extending.intrinsic(_load_word)  # peek(at): the word at an address
+poke: Any = extending.intrinsic(_store_word)  # poke(at, word): write a word there
 
 
 # ---------------------------------------------------------------------------------------- cards and tricks
@@ -265,73 +264,6 @@ def sure_trumps(at: int, cards: int, best: int, winner: int) -> int:
     if mine > other:
         return own & ~((bit(highest(other)) << 1) - 1) if other else own
     return -(trumps & ~own & ~((bit(highest(mine)) << 1) - 1)) if mine else -(trumps & ~own)
-
-
-@kernel
-def most_of(cards: int, number: int) -> int:
-    """The points of so many of the dearest cards of a set."""
-    points = np.int64(0)
-    for worth, each in ((WORTH_12, 12), (WORTH_11, 11), (WORTH_10, 10), (WORTH_4, 4), (WORTH_3, 3), (WORTH_2, 2)):
-        taken = min(number, popcount(cards & worth))
-        points += taken * each
-        number -= taken
-    return points
-
-
-@kernel
-def least_of(cards: int, number: int) -> int:
-    """The points of so many of the cheapest cards of a set."""
-    return points_of(cards) - most_of(cards, popcount(cards) - number)
-
-
-@kernel
-def above_all(own: int, others: int) -> int:
-    """The cards of a suit above all that others hold of it."""
-    return own & ~((bit(highest(others)) << 1) - 1) if others else own
-
-
-@kernel
-def cashed_suit(own: int, rival: int, other: int, partner: int) -> int:
-    """The cards of a suit that surely win one after the other when led: the highest, and all once nobody follows."""
-    tops = above_all(own, rival | other | partner)
-    number = popcount(tops)
-    return own if popcount(rival) <= number and popcount(other) <= number and popcount(partner) <= number else tops
-
-
-@kernel
-def cashed_points(at: int, cards: int, leader: int) -> int:
-    """Points that the leader's side takes by leading its sure winners one after the other."""
-    own = cards & peek(at + HANDS + WORD * leader)
-    partner = cards & peek(at + HANDS + WORD * ((leader + 2) & 3))
-    rival = cards & peek(at + HANDS + WORD * ((leader + 1) & 3))
-    other = cards & peek(at + HANDS + WORD * ((leader + 3) & 3))
-    winners = cashed_suit(own & TRUMPS, rival & TRUMPS, other & TRUMPS, partner & TRUMPS)
-    drawn = popcount(winners)
-    if popcount(rival & TRUMPS) <= drawn and popcount(other & TRUMPS) <= drawn:
-        plain = np.int64(0)
-        for suit in SUITS[:3]:
-            plain |= cashed_suit(own & suit, rival & suit, other & suit, partner & suit)
-        if popcount(partner & TRUMPS) <= drawn or popcount(partner & ~TRUMPS) >= popcount(plain):
-            winners |= plain
-    elif drawn == 0:
-        return np.int64(0)
-    if winners == own:
-        return points_of(cards)
-    number = popcount(winners)
-    points = points_of(winners) + given_up(rival, drawn, number) + given_up(other, drawn, number)
-    trumps = partner & TRUMPS
-    if popcount(trumps) >= drawn:
-        return points + most_of(trumps, drawn)
-    return points + points_of(trumps) + most_of(partner & ~TRUMPS, drawn - popcount(trumps))
-
-
-@kernel
-def given_up(hand: int, drawn: int, number: int) -> int:
-    """The points that a rival at least gives to so many tricks lost, the first `drawn` of them led with trumps."""
-    trumps = hand & TRUMPS
-    if popcount(trumps) > drawn:
-        return least_of(trumps, drawn)
-    return points_of(trumps) + least_of(hand & ~TRUMPS, number - popcount(trumps))
 
 
 # -------------------------------------------------------------------------------------------------- table
@@ -506,9 +438,9 @@ def write_moves(at: int, frame: int, first: int) -> int:
     if place == 0:
         rivals |= cards & peek(at + HANDS + WORD * ((seat + 3) & 3))
     partner = cards & peek(at + HANDS + WORD * ((seat + 2) & 3)) if place < 2 else np.int64(0)
-    between = cards & ~hand | (bit(best) if best != NOTHING else np.int64(0))
-    exempt = peek(at + EXEMPT)
-    rest = may_play(hand, place, led, peek(frame + OPENING), exempt)
+    between = cards & ~hand | (bit(best) if place and best != NOTHING else np.int64(0))
+    opening, exempt = peek(frame + OPENING), peek(at + EXEMPT)
+    rest = may_play(hand, place, led, opening, exempt)
     to = frame + MOVES
     if rest & (rest - 1) == 0:
         poke(to, lowest(rest) << 8 | lowest(rest))
@@ -520,19 +452,14 @@ def write_moves(at: int, frame: int, first: int) -> int:
         stop = between & ~((bit(card) << 1) - 1) | SUIT_END[card]
         group = rest & ((stop & -stop) - 1)
         rest &= ~group
-        face_down = place == 0 and peek(frame + OPENING) and card < TRUMPS_FROM
-        becomes = (
-            fate(card, NOTHING, SUIT_OF[card], ours, rivals, partner)
-            if place == 0
-            else fate(card, best, led, ours, rivals, partner)
-        )
-        if face_down:
-            becomes = TRAILS
+        becomes = fate(card, best if place else NOTHING, led if place else SUIT_OF[card], ours, rivals, partner)
+        if opening and card < TRUMPS_FROM:  # a lead that lies face down
+            becomes = np.int64(TRAILS)
         row = lead_row(card, becomes, rivals, partner) if place == 0 else place << 3 | (lying >= RICH) << 2 | becomes
         if group & (group - 1) == 0:
             poke(to, move_word(at, row, card, first, card))
             to += WORD
-        elif becomes == WINS or becomes == LOSES:
+        elif becomes in (WINS, LOSES):
             chosen = dearest(group) if becomes == WINS else cheapest(group)
             poke(to, move_word(at, row, chosen, first, card))
             to += WORD
@@ -649,17 +576,6 @@ def enter(at: int, frame: int) -> int:
                 return peek(frame + SURE_LOW)
             if peek(frame + SURE_HIGH) < need:
                 return peek(frame + SURE_HIGH)
-        if not peek(frame + OPENING):
-            cashed = cashed_points(at, cards, seat)
-            if seat & 1:
-                cashed = peek(frame + TOTAL) - cashed
-                if cashed < need:
-                    return cashed
-                poke(frame + SURE_HIGH, min(cashed, peek(frame + SURE_HIGH)))
-            else:
-                if cashed >= need:
-                    return cashed
-                poke(frame + SURE_LOW, max(cashed, peek(frame + SURE_LOW)))
     else:
         hand = cards & peek(at + HANDS + WORD * seat)
         legal = may_play(hand, place, peek(frame + LED), 0, peek(at + EXEMPT))
@@ -675,7 +591,7 @@ def enter(at: int, frame: int) -> int:
         if high < peek(frame + NEED):
             return high
     known = refutations(at, frame)
-    first = first << 8 | known & 255 if first != NOTHING else known
+    first = known >> 8 << 8 | first if first != NOTHING else known
     poke(frame + VALUE, 1000 * (seat & 1) - 1 + (seat & 1))
     poke(frame + NEXT, 0)
     poke(frame + COUNT, write_moves(at, frame, first))
@@ -713,14 +629,14 @@ def refutations(at: int, frame: int) -> int:
     """The cards that last refuted in like positions: very like << 8 | roughly like. Notes where to keep the next.
 
     Alike are: seat and place in the trick, the card to beat and whose it is (before a lead, those of the last
-    trick), and roughly the number of cards left, or very alike the own hand and the trumps left.
+    trick), and roughly the number of cards left, or very alike the own hand.
     """
     cards, seat = peek(frame + LEFT), peek(frame + SEAT)
     hand = cards & peek(at + HANDS + WORD * seat)
     both = peek(frame + BEST) + 1 | (peek(frame + WINNER) & 3) << 6 | seat << 8 | peek(frame + PLACE) << 10
     mixed = (both | popcount(cards) << 12) * 2654435761
     rough = at + REFUTES + WORD * (mixed >> 12 & (ROUGH_REFUTES - 1))
-    mixed = (both | hand << 12 ^ (cards >> TRUMPS_FROM) * 7919793) * 114007148193231
+    mixed = (both | hand << 12) * 114007148193231
     fine = at + REFUTES + WORD * (ROUGH_REFUTES + (mixed >> 30 & (FINE_REFUTES - 1)))
     poke(frame + ROUGH, rough)
     poke(frame + FINE, fine)
@@ -959,19 +875,16 @@ def evaluate_cards(state: Any, at: int, table: int, table_bits: int, out: Any) -
         out[OUTER[number + card]] = guess + taken
 
 
-def solve_states(
-    states: Any, at: int, table: int, table_bits: int, limit: int, lows: Any, highs: Any, nodes: Any
+def answer(
+    states: Any, at: int, table: int, table_bits: int, limit: int, lows: Any, highs: Any, nodes: Any, values: Any
 ) -> None:
-    """`evaluate` for each of many states."""
+    """`evaluate` for each of many states, or `evaluate_cards` where `values` has a row for each."""
     for i in range(len(states)):
-        lows[i], highs[i] = evaluate(states[i], at, table, table_bits, limit)
-        nodes[i] = peek(at + NODES)
-
-
-def value_states(states: Any, at: int, table: int, table_bits: int, out: Any) -> None:
-    """`evaluate_cards` for each of many states."""
-    for i in range(len(states)):
-        evaluate_cards(states[i], at, table, table_bits, out[i])
+        if len(values) > 0:
+            evaluate_cards(states[i], at, table, table_bits, values[i])
+        else:
+            lows[i], highs[i] = evaluate(states[i], at, table, table_bits, limit)
+            nodes[i] = peek(at + NODES)
 
 
 def play_one(states: Any, card: int) -> None:
@@ -980,7 +893,7 @@ def play_one(states: Any, card: int) -> None:
     play(states[0], card)
 
 
-SOLVE, VALUE_CARDS, PLAY_ONE = entry(solve_states), entry(value_states), entry(play_one)
+ANSWER, PLAY_ONE = entry(answer), entry(play_one)  # one entry for both answers: the search is compiled once
 
 
 # ------------------------------------------------------------------------------------------------ solver
@@ -1010,6 +923,7 @@ class Solver:
 
     What the table has learnt of one deal is true of every other, so nothing is cleared between calls, except
     before a search with a cap on nodes: its bounds then depend on nothing but its position.
+    A solver serves one thread at a time.
     """
 
     def __init__(self, table_bits: int = 18) -> None:
@@ -1035,11 +949,11 @@ class Solver:
         """See the function `solve`."""
         states = checked(states)
         low, high, visited = (np.zeros(len(states), np.int64) for _ in range(3))
-        for i in range(len(states)) if nodes else [slice(None)]:
+        for i in range(0, len(states), 1 if nodes else max(len(states), 1)):
+            part = slice(i, i + 1 if nodes else None)
             if nodes:
                 self.clear()
-                i = slice(i, i + 1)
-            SOLVE(states[i], *self.addresses, nodes, low[i], high[i], visited[i])
+            ANSWER(states[part], *self.addresses, nodes, low[part], high[part], visited[part], NO_VALUES)
         lines = [self.line(state) for state in states] if line else None
         return Solution(low, high, low == high, visited, lines)
 
@@ -1047,7 +961,8 @@ class Solver:
         """See the function `card_values`."""
         states = checked(states)
         out = np.empty((len(states), CARDS), np.int16)
-        VALUE_CARDS(states, *self.addresses, out)
+        unused = np.empty(0, np.int64)
+        ANSWER(states, *self.addresses, 0, unused, unused, unused, out)
         return out
 
     def line(self, state: np.void) -> list[int]:
@@ -1090,7 +1005,7 @@ def solve(states: np.ndarray, *, nodes: int = 0, line: bool = False) -> Solution
     Args:
         states: Full states [N] in phase PLAY, anywhere in a deal.
         nodes: Cap on the positions visited for each state, after which the bounds proven so far are the
-            answer (and no exact line is looked for within the cap); 0 for none.
+            answer; 0 for none.
         line: Also the cards of perfect play; always exact, so without a cap.
     """
     return shared_solver().solve(states, nodes=nodes, line=line)

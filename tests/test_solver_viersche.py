@@ -225,7 +225,7 @@ def test_solver_refuses_what_it_cannot_value() -> None:
     batch = make_batch("viersche", 1)
     with pytest.raises(ValueError, match="hands are hidden"):
         solve(batch.views)
-    with pytest.raises(ValueError, match="dtype|not"):
+    with pytest.raises(ValueError, match="takes states"):
         solve(np.zeros(3))
     over = batch.states.copy()
     over["phase"] = 2
