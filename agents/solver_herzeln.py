@@ -38,7 +38,7 @@ from ..envs.herzeln import (
     play,
     taken_by,
 )
-from ..envs.jit import entry, kernel
+from ..envs.jit import entry, kernel, part
 from ..envs.state import DEAL_OVER, PLAY
 from .solver_moon import between, biased_deals, owners, slot_of, step
 
@@ -170,7 +170,7 @@ def holder(state: Any) -> int:
 
 @kernel
 def limits(state: Any, seat: int) -> tuple[int, int]:
-    """The least and the most that a seat can still be paid; the same once no penalty card is left."""
+    """The least and the most that a seat can still be paid; the same once nothing is left to win or lose."""
     low, high = penalty_limits(state, seat)
     if state.jack_of_diamonds:
         least, most = jack_limits(state, seat)
@@ -376,7 +376,7 @@ def move_merit(state: Any, seat: int, card: int) -> int:
     return rank + price
 
 
-@kernel
+@part
 def zero_sum(table: Any, nodes: Any, sides: Any, moves: Any, work: Any) -> int:
     """Whether the first of `nodes` is worth the target: a value or a bound on that side; NO_VALUE at the cap."""
     seat, target, root = work[SEAT], work[TARGET], work[ROOT]
@@ -409,7 +409,7 @@ def zero_sum(table: Any, nodes: Any, sides: Any, moves: Any, work: Any) -> int:
         depth -= 1
 
 
-@kernel
+@part
 def narrow(state: Any, table: Any, nodes: Any, sides: Any, moves: Any, work: Any) -> tuple[int, int]:
     """Bounds on the value of a state for the seat in `work`, equal unless the cap was hit.
 
@@ -513,7 +513,7 @@ def reach_all(state: Any, side: Any, table: Any, work: Any, moves: Any, values: 
     return False
 
 
-@kernel
+@part
 def all_for_themselves(table: Any, nodes: Any, sides: Any, moves: Any, work: Any, values: Any) -> bool:
     """Write what the first of `nodes` is worth to each seat; whether that was done within the cap."""
     depth, new = 0, True

@@ -3,7 +3,8 @@
 How it searches, depth first over single cards, the shooter against all others together:
 - A card of the shooter after which the others can take the trick with a penalty card in it is no choice at all.
 - Between tricks: all penalty cards home is a yes; a heart under the others' top heart, or the queen of spades alone
-  under their king or ace, is a no; on lead with suits that run from the top without a loser is a yes.
+  under their king or ace, is a no, and so is a lead of theirs that can't be beaten and gets a penalty card; on lead
+  with suits that run from the top without a loser is a yes.
 - Cards between which nobody else holds one are one choice.
 - A table of positions between tricks: the owners of the cards by suit and rank, and where the queen of spades is.
   Whether hearts are broken follows from the cards left.
@@ -26,7 +27,7 @@ from ..envs.bits import bit, highest, lowest, popcount
 from ..envs.cards import HEARTS, NO_CARD, NO_SEAT, SPADES
 from ..envs.game import get_game
 from ..envs.herzeln import ALL_HEARTS, PENALTY, QUEEN, RANKS, SUIT, legal, legal_follow, legal_lead, taken_by
-from ..envs.jit import entry, kernel
+from ..envs.jit import entry, kernel, part
 from ..envs.rng import mix
 from ..envs.state import PLAY
 
@@ -460,7 +461,7 @@ def descend(node: Any, child: Any, mode: int, moves: Any) -> int:
     return UNDECIDED
 
 
-@kernel
+@part
 def solve(given: int, cap: int, nodes: Any, moves: Any, table: Any, work: Any) -> int:
     """The answer for the first of `nodes`, UNDECIDED if that took more than `cap` positions."""
     mode, root = work[MODE], work[ROOT]
@@ -504,7 +505,7 @@ def at_once(state: Any, shooter: int) -> int:
     return YES if own == in_play else UNDECIDED
 
 
-@kernel
+@part
 def answer_one(state: Any, shooter: int, cap: int, nodes: Any, moves: Any, table: Any, work: Any) -> int:
     """The answer for one state, through the simpler games; the nodes searched are in `work`."""
     work[NODES] = 0
@@ -621,7 +622,7 @@ def biased_deals(
     """States [n] at the first lead and a shooter int8[n] each, whose hand draws high cards, hearts and top spades.
 
     Args:
-        strength: 0 for deals at random; 1 is a strong hand, from 2 on the moon is often forced.
+        strength: 0 for deals at random; of four players' moons about 5 % are forced at 2, 25 % at 3, 65 % at 5.
         n: Number of deals.
         seed: Of all draws.
         preset: Of the rules.
@@ -655,7 +656,7 @@ def _charm(cards: np.ndarray) -> np.ndarray:
     return 2 * rank + 0.5 * (suit == HEARTS) + 0.5 * ((suit == SPADES) & (cards >= QUEEN))
 
 
-def measure(strengths: tuple[float, ...] = (0, 1, 1.5, 2, 2.5, 3), n: int = 300, seed: int = 0) -> list[dict[str, Any]]:
+def measure(strengths: tuple[float, ...] = (0, 2, 3, 4, 5), n: int = 300, seed: int = 0) -> list[dict[str, Any]]:
     """CPU milliseconds a state on deals of each strength: mean, median, 99th percentile and most, one row each.
 
     Beside them the shares that are forced and that need more than a second.

@@ -121,7 +121,7 @@ def start_later(rng: random.Random, state: Any, left: int, taker: int) -> None:
 
 def most_cards(players: int, rng: random.Random) -> int:
     """So many that plain search is quick."""
-    return rng.randint(1, {2: 6, 3: 4, 4: 3}[players])
+    return rng.randint(1, {2: 5, 3: 4, 4: 3}[players])
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -178,7 +178,7 @@ def test_a_winning_line_of_a_whole_deal_ends_with_the_moon() -> None:
         assert ((others & PENALTY) != 0).any() == (answer.forced[i] == NO)
 
 
-def test_a_deal_at_random_is_hardly_ever_a_moon_and_the_answer_does_not_depend_on_the_company() -> None:
+def test_a_deal_at_random_is_no_moon_and_the_answer_does_not_depend_on_the_company() -> None:
     states, seats = biased_deals(3.0, 40, 5)
     together = moon(states, seats)
     order = np.random.default_rng(0).permutation(len(states))
