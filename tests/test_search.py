@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from helpers import play_on
+from test_commands import run
 
 from stich.agents import load_agent
 from stich.agents.search import candidates
@@ -87,3 +90,30 @@ def test_pimc_beats_random_play_with_random_play_outs(game: str) -> None:
 def test_wrong_searchers(name: str, message: str) -> None:
     with pytest.raises(OptionError, match=message):
         load_agent(name)
+
+
+ONE_SUIT_EACH = " / ".join(" ".join(suit + rank for rank in HERZELN.deck.ranks) for suit in "CDHS")
+
+
+def test_solve_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("solve", "--deal", ONE_SUIT_EACH) == 0
+    assert "yes" in capsys.readouterr().out  # all clubs: nobody else is ever on lead
+    for game, rows in (("herzeln", 4 * 4), ("viersche", 4)):
+        words = ["--random", "4", "--nodes", "20000", "--processes", "1", "--out", str(tmp_path / game)]
+        assert run("solve", "--game", game, *words) == 0
+        found = pl.read_parquet(tmp_path / game / "solved.parquet")
+        assert len(found) == rows
+    assert (found["low"] <= found["high"]).all()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "nothing to solve, or two things. Valid: --deal"),
+        (["--deal", "CA / DA"], "2 hands given for 4 players"),
+        (["--random", "3", "targt=4"], "unknown option 'targt'. Did you mean 'target'"),
+    ],
+)
+def test_nothing_to_solve(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("solve", *words) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
