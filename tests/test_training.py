@@ -19,6 +19,7 @@ from stich.training.ppo import Trainer
 from stich.training.rollout import NO_DECISION, Rollout, advantages
 from stich.training.run import train
 from stich.training.seeds import RANGE, TEST, TRAIN, VALIDATION, seed_of
+from stich.training.tournament import tournament_config
 
 TINY: dict[str, Any] = {
     "decisions": 16 * 52 * 4,
@@ -383,6 +384,9 @@ def test_an_agent_finds_the_device_of_its_network() -> None:
     "path", sorted((Path(__file__).parent.parent / "configs").glob("*.yaml")), ids=lambda p: p.stem
 )
 def test_shipped_configs_build(path: Path) -> None:
+    if path.stem.startswith("tournament"):
+        assert json.dumps(tournament_config(read_yaml(path)).as_dict())
+        return
     config = train_config(read_yaml(path))
     ActorCritic({"herzeln": HERZELN, "viersche": VIERSCHE}[config.game], 4, config.hidden)
     assert json.dumps(config.as_dict())
