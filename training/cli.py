@@ -24,8 +24,8 @@ from .evaluate import Standing, as_json, evaluate
 from .seeds import TEST, seed_of
 
 EXTRAS = {
-    **dict.fromkeys(("pyspiel", "open_spiel"), "test"),
-    **dict.fromkeys(("polars", "choix", "openskill", "jinja2", "scipy"), "tournament"),
+    "pyspiel": "test",
+    **dict.fromkeys(("polars", "choix", "openskill", "jinja2", "scipy", "open_spiel", "networkx"), "tournament"),
     "ray": "ray",
 }
 """The extra that brings a package."""

@@ -104,15 +104,13 @@ def _some_nash(payoff: np.ndarray) -> np.ndarray:
 def alpha_rank(payoff: np.ndarray) -> np.ndarray:
     """Mass f64[A] of each agent in the long run of the evolution of the meta-game (Omidshafiei et al., 2019).
 
-    By OpenSpiel; NaN where it is not installed.
+    By OpenSpiel.
 
     Args:
         payoff: f64[A, A].
     """
-    try:
-        from open_spiel.python.egt import alpharank
-    except ModuleNotFoundError:
-        return np.full(len(payoff), np.nan)
+    from open_spiel.python.egt import alpharank
+
     scaled = payoff / max(np.abs(payoff).max(), 1e-12)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # large differences overflow an exponential, harmlessly
