@@ -385,6 +385,28 @@ def test_exploit_of_a_weak_agent(tmp_path: Path) -> None:
     assert (tmp_path / "response" / "exploit.json").exists()
 
 
+@pytest.mark.parametrize("game", ["herzeln", "viersche"])
+def test_a_value_function_takes_luck_out(game: str, tmp_path: Path) -> None:
+    """Where seats are not balanced within a deal, the critic's opinion of it serves as a control of mean 0."""
+    from stich.agents.checkpoint import save_checkpoint
+    from stich.training.config import TrainConfig
+    from stich.training.ppo import Trainer
+
+    trainer = Trainer(TrainConfig(game=game, lanes=8, steps=4, hidden=(8,), threads=1))
+    save_checkpoint(tmp_path / "a.safetensors", trainer.weights(), trainer.about())
+    values = {key: value for key, value in SMALL.items() if key != "preset"}
+    agents = ["random", f"ppo:{tmp_path / 'a.safetensors'}"]
+    keys = {"game": game, "agents": agents, "design": "head_to_head", **values}
+    folder = run_tournament(tournament_config({**keys, "seatings": "one"}), tmp_path / "one", say=quiet)
+    rows = pl.read_parquet(folder / "deals.parquet")
+    np.testing.assert_allclose(rows.group_by("deal", "game").agg(pl.col("luck").sum())["luck"], 0, atol=1e-4)
+    assert rows["luck"].std() > 0
+    summary = pl.read_csv(folder / "summary.csv")
+    assert summary["payoff"].sum() == pytest.approx(0, abs=1e-5)
+    both = run_tournament(tournament_config({**keys, "seatings": "swapped"}), tmp_path / "both", say=quiet)
+    assert pl.read_parquet(both / "deals.parquet")["luck"].null_count() > 0
+
+
 def test_variance_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("variance", "duck", "low", "preset=hearts", "--deals", "200") == 0
     assert "paired" in capsys.readouterr().out

@@ -234,10 +234,14 @@ def play_match(
 
 
 def expected(agents: Sequence[Any], batch: Batch) -> np.ndarray:
-    """f64[N, P]: the payoff that the first agent with a value function expects of each seat; NaN without one."""
+    """f64[N, P]: the payoff that the first agent with a value function expects of each seat; NaN without one.
+
+    Made to add up to 0 in every game, as payoffs do.
+    """
     for agent in agents:
         if hasattr(agent, "expected_payoff"):
-            return np.asarray(agent.expected_payoff(batch.states), float) * batch.game.rules.DEAL_POINTS
+            values = np.asarray(agent.expected_payoff(batch.states), float) * batch.game.rules.DEAL_POINTS
+            return values - values.mean(1, keepdims=True)
     return np.full((batch.lanes, batch.players), np.nan)
 
 
