@@ -86,8 +86,7 @@ def run_benchmark(name: str, agent: Any, progress: Callable[[int], None] = lambd
         for first in range(0, DEALS, 250):
             owners = owners_of(seatings, first, 250)
             played = play_match(game, rules, pair, owners, seed=seed_of(BENCHMARK, 0), first_deal=first)
-            held = owners == 0
-            payoffs.append((played.payoff * held).sum((1, 2)) / held.sum((1, 2)))
+            payoffs.append(played.payoff_of(0))
             progress(250)
         values.append(np.concatenate(payoffs))
     rows = [(opponent, Estimate.of(payoff)) for opponent, payoff in zip(benchmark.field, values, strict=True)]

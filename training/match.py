@@ -107,6 +107,11 @@ class Played:
     actions: list[list[bytes]]
     seconds: list[float]
 
+    def payoff_of(self, agent: int) -> np.ndarray:
+        """f64[D]: payoff of an agent on each deal, mean over the seats it holds."""
+        held = self.owners == agent
+        return (self.payoff * held).sum((1, 2)) / held.sum((1, 2))
+
 
 @entry
 def choices(legals: Any, card: Any, count: Any) -> None:
