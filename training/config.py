@@ -216,3 +216,10 @@ def split_words(
 def train_config(values: Mapping[str, Any], words: Sequence[str] = ()) -> TrainConfig:
     """A config from the values of a file and `key=value` words on top (config keys or rule options)."""
     return build(TrainConfig, split_words(TrainConfig, values, words, {"episode": "deal"}), what="config key")
+
+
+def plain(value: Any) -> Any:
+    """Tuples as lists, for YAML."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else value

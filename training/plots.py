@@ -12,7 +12,8 @@ import numpy as np
 from ..agents.files import write_atomically
 
 
-def _pyplot() -> Any:
+def pyplot() -> Any:
+    """matplotlib's pyplot, for files rather than windows; slow to import."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -21,7 +22,8 @@ def _pyplot() -> Any:
     return plt
 
 
-def _png(plt: Any, figure: Any) -> bytes:
+def as_png(plt: Any, figure: Any) -> bytes:
+    """A figure as the content of a PNG file; the figure is closed."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png")
     plt.close(figure)
@@ -30,7 +32,7 @@ def _png(plt: Any, figure: Any) -> bytes:
 
 def cross_table(tables: Any) -> bytes:
     """Heat map of the payoff of the row's agent against the column's, as a PNG."""
-    plt = _pyplot()
+    plt = pyplot()
     size = len(tables.names)
     figure, axes = plt.subplots(figsize=(2.5 + 0.9 * size, 1.5 + 0.7 * size), dpi=120, layout="constrained")
     limit = np.nanmax(np.abs(tables.payoff)) or 1.0
@@ -41,12 +43,12 @@ def cross_table(tables: Any) -> bytes:
     axes.set_xticks(range(size), tables.names, rotation=30, ha="right")
     axes.set_yticks(range(size), tables.names)
     figure.colorbar(image, ax=axes, label="payoff of the row (points)")
-    return _png(plt, figure)
+    return as_png(plt, figure)
 
 
 def rating_intervals(tables: Any) -> bytes:
     """Additive ratings with their 95 % intervals, as a PNG."""
-    plt = _pyplot()
+    plt = pyplot()
     ratings = tables.ratings.reverse()
     figure, axes = plt.subplots(figsize=(7, 1 + 0.45 * len(ratings)), dpi=120, layout="constrained")
     low, middle, high = (ratings[name].to_numpy() for name in ("low", "rating", "high"))
@@ -55,12 +57,12 @@ def rating_intervals(tables: Any) -> bytes:
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_xlabel("rating (points per seat and deal above the mean agent)")
     axes.grid(axis="x", alpha=0.3)
-    return _png(plt, figure)
+    return as_png(plt, figure)
 
 
 def payoff_distributions(tables: Any) -> bytes:
     """Payoffs of each agent on single deals, over all its matches, as a PNG."""
-    plt = _pyplot()
+    plt = pyplot()
     by_agent: dict[str, list[np.ndarray]] = {name: [] for name in tables.names}
     for result in tables.matches:
         for at, agent in enumerate(result.agents):
@@ -72,14 +74,14 @@ def payoff_distributions(tables: Any) -> bytes:
     axes.axvline(0, color="black", linewidth=0.8)
     axes.set_xlabel("payoff on a deal (points; box: half of the deals, whiskers: 95 %, triangle: mean)")
     axes.grid(axis="x", alpha=0.3)
-    return _png(plt, figure)
+    return as_png(plt, figure)
 
 
 def learning_curve(history: Sequence[dict[str, float]], config: Any, path: Path) -> None:
     """Payoff against each baseline over the cards played, with 95 % intervals, as a PNG."""
     if not history:
         return
-    plt = _pyplot()
+    plt = pyplot()
     figure, axes = plt.subplots(figsize=(8, 4.5), dpi=120, layout="constrained")
     x = [row["decisions"] / 1e6 for row in history]
     for name in config.baselines:
@@ -92,4 +94,4 @@ def learning_curve(history: Sequence[dict[str, float]], config: Any, path: Path)
     axes.set_title(f"PPO learns {config.game.capitalize()}: head-to-head on validation deals")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     axes.grid(alpha=0.3)
-    write_atomically(path, _png(plt, figure))
+    write_atomically(path, as_png(plt, figure))

@@ -208,9 +208,9 @@ def _tricks(story: Story, deal: Deal) -> list[str]:
 
 def story_picture(story: Story) -> bytes:
     """The game as a PNG: a row a trick, a column a seat; the leader's card is framed, the winner's stands on green."""
-    from .plots import _png, _pyplot
+    from .plots import as_png, pyplot
 
-    plt = _pyplot()
+    plt = pyplot()
     rows = sum(len(deal.tricks) + 2 for deal in story.deals)
     seats = len(story.names)
     figure, axes = plt.subplots(figsize=(1.6 + 1.5 * seats, 0.8 + 0.36 * rows), dpi=120, layout="constrained")
@@ -229,7 +229,7 @@ def story_picture(story: Story) -> bytes:
         row += 1
         for seat, points in enumerate(deal.points):
             axes.text(seat, row, f"{points:g} points", ha="center", va="center", fontsize=8, color="gray")
-    return _png(plt, figure)
+    return as_png(plt, figure)
 
 
 def _picture_row(axes: Any, game: Game, row: int, trick: Trick) -> None:

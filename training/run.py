@@ -22,7 +22,7 @@ from ..agents.checkpoint import CheckpointError, read_checkpoint, require_fit, s
 from ..agents.files import write_atomically
 from ..envs.errors import OptionError
 from ..envs.game import with_episode
-from .config import TrainConfig
+from .config import TrainConfig, plain
 from .evaluate import Standing, as_json, evaluate
 from .match import Design
 from .plots import learning_curve
@@ -44,7 +44,7 @@ def train(config: TrainConfig, out: Path, resume: bool = False, say: Callable[[s
         say(f"resumed at {trainer.decisions:,} decisions")
     elif last.exists():
         raise OptionError(f"{out} already holds a run. Valid: --resume to continue it, or another --out")
-    write_atomically(out / "config.yaml", yaml.safe_dump(_plain(config.as_dict()), sort_keys=False).encode())
+    write_atomically(out / "config.yaml", yaml.safe_dump(plain(config.as_dict()), sort_keys=False).encode())
     _loop(trainer, out)
     learning_curve(trainer.history, config, out / "curve.png")
     if config.final_deals:
@@ -149,10 +149,3 @@ def _table_row(name: str, standing: Standing) -> str:
     payoff, share = standing.payoff, standing.share
     more = f" (share {share.mean:.1%})" if share is not None else ""
     return f"| {name} | {payoff.mean:+.2f}{more} | {payoff.low:+.2f} to {payoff.high:+.2f} |"
-
-
-def _plain(value: Any) -> Any:
-    """Tuples as lists, for YAML."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

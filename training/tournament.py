@@ -23,7 +23,7 @@ from ..agents.files import write_atomically
 from ..envs.errors import OptionError, unknown
 from ..envs.game import get_game
 from ..envs.options import build
-from .config import read_yaml, split_words
+from .config import plain, read_yaml, split_words
 from .match import Design, distinct, gauntlet, make_design, owners_of, play_match
 from .results import Part, agent_means, read_part, write_part
 from .seeds import TEST, seed_of
@@ -470,10 +470,3 @@ def config_text(config: TournamentConfig) -> str:
     """The config as YAML, without the keys that change nothing in the results."""
     kept = {key: value for key, value in config.as_dict().items() if key not in MAY_DIFFER}
     return yaml.safe_dump(plain(kept), sort_keys=False)
-
-
-def plain(value: Any) -> Any:
-    """Tuples as lists, for YAML."""
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    return [plain(item) for item in value] if isinstance(value, list | tuple) else value
