@@ -114,11 +114,10 @@ class Played:
 
 
 @entry
-def choices(legals: Any, card: Any, count: Any) -> None:
-    """The only legal card, or NO_CARD where there are none or several; and how many are legal. Both int64[N]."""
+def only_card(legals: Any, out: Any) -> None:
+    """The forced card of each lane int64[N]; NO_CARD where there is a choice, or nothing to be played."""
     for i in range(len(legals)):
-        count[i] = popcount(legals[i])
-        card[i] = lowest(legals[i]) if count[i] == 1 else NO_CARD
+        out[i] = lowest(legals[i]) if popcount(legals[i]) == 1 else NO_CARD
 
 
 class Table:
@@ -138,19 +137,17 @@ class Table:
         self.events = np.zeros((count, players, len(game.events)), np.int32)
         self.memory = np.full(count, NO_SEAT, np.int64)
         self.cards: list[np.ndarray] = []
-        self._card, self._count = np.empty(count, np.int64), np.empty(count, np.int64)
 
-    def turn(self, agents: Sequence[Any], numbers: np.ndarray, asking: Callable[[int], Any]) -> None:
+    def turn(self, agents: Sequence[Any], asking: Callable[[int], Any]) -> None:
         """One card in every running game."""
         batch, lanes = self.batch, self.lanes
-        choices(batch.legal, self._card, self._count)
-        seat = batch.seat.astype(np.int64)
-        running = self._count > 0
-        self.free[lanes, seat] += self._count > 1
-        self.forced[lanes, seat] += self._count == 1
-        actions = self._card.copy()
-        mover = np.where(self._count > 1, self.owners[lanes, seat], -1)
-        views, keys = batch.views, batch.keys(numbers[mover])
+        actions, seat, running = np.empty_like(lanes), batch.seat.astype(np.int64), batch.legal != 0
+        only_card(batch.legal, actions)
+        free = running & (actions == NO_CARD)
+        self.free[lanes, seat] += free
+        self.forced[lanes, seat] += running & ~free
+        mover = np.where(free, self.owners[lanes, seat], -1)
+        views, keys = batch.views, batch.keys(mover)
         for number, agent in enumerate(agents):
             own = np.flatnonzero(mover == number)
             if len(own):
@@ -194,7 +191,6 @@ def play_match(
     *,
     seed: int,
     first_deal: int,
-    numbers: Sequence[int] | None = None,
     asking: Any = None,
     rate_luck: bool = False,
 ) -> Played:
@@ -206,21 +202,19 @@ def play_match(
 
     Args:
         game, options: What is played.
-        agents: Those whose numbers stand in `owners`.
+        agents: Those whose numbers stand in `owners`; the numbers are part of the keys of their draws (seed, deal,
+            seat, agent), so an agent that is to draw alike in several matches has one place in all.
         owners: int[D, K, P].
         seed: Of the environment.
         first_deal: Number of the first deal.
-        numbers: The agents' numbers in the keys of their draws (seed, deal, seat, agent); by default their
-            places in `agents`. An agent that is to draw alike in several matches has one number in all.
         asking: `with asking(number):` surrounds each question to an agent; a `Stopwatch` by default.
         rate_luck: Ask an agent's value function about every deal, see `Played.luck`.
     """
     clock = Stopwatch(len(agents)) if asking is None else asking
     table = Table(game, options, owners, seed, first_deal)
     luck = expected(agents if rate_luck else (), table.batch)
-    keys = np.arange(len(agents)) if numbers is None else np.asarray(numbers)
     while table.batch.running.any():
-        table.turn(agents, keys, clock)
+        table.turn(agents, clock)
     shape = owners.shape
     actions = table.actions()
     score = table.score.reshape(shape)

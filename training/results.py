@@ -199,11 +199,15 @@ class Tables:
 def tabulate(config: Any, results: Sequence[MatchResult]) -> Tables:
     """Summary, payoff matrix and ratings."""
     names = [entrant.name for entrant in config.entrants()]
-    rows = [row for result in results if result.deals for row in _summary(config, names, result)]
+    rows: list[dict[str, Any]] = []
     payoff, low, high = (np.full((len(names), len(names)), np.nan) for _ in range(3))
     for result in results:
-        if len(result.agents) == 2 and result.deals:
-            (mean, lows, highs), (i, j) = payoff_intervals(config, result), result.agents
+        if not result.deals:
+            continue
+        mean, lows, highs = estimate = payoff_intervals(config, result)
+        rows += _summary(config, names, result, estimate)
+        if len(result.agents) == 2:
+            i, j = result.agents
             for at, (row, column) in enumerate(((i, j), (j, i))):
                 payoff[row, column], low[row, column], high[row, column] = mean[at], lows[at], highs[at]
     met = np.isfinite(payoff).sum() == len(names) * (len(names) - 1)
@@ -236,9 +240,10 @@ def adjusted(result: MatchResult) -> np.ndarray:
     return np.stack([control_variate(y, x) for y, x in zip(result.payoff.T, luck.T, strict=True)], -1)
 
 
-def _summary(config: Any, names: list[str], result: MatchResult) -> list[dict[str, Any]]:
-    game = get_game(config.game)
-    mean, low, high = payoff_intervals(config, result)
+def _summary(
+    config: Any, names: list[str], result: MatchResult, estimate: tuple[np.ndarray, np.ndarray, np.ndarray]
+) -> list[dict[str, Any]]:
+    game, (mean, low, high) = get_game(config.game), estimate
     wins = by_deal(result.games, "win", result.agents)
     win_low, win_high = interval(resampled(wins, config.bootstrap, seed=result.number))
     spread = result.payoff.std(0, ddof=1) if result.deals > 1 else np.full(len(result.agents), np.nan)

@@ -16,8 +16,8 @@ from torch import Tensor
 from ..agents.base import Agent
 from ..agents.network import ActorCritic, masked_log_softmax
 from ..envs.batch import Batch
-from ..envs.bits import lowest
 from ..envs.jit import entry
+from .match import only_card
 
 NO_DECISION = -1
 
@@ -134,13 +134,6 @@ def draw(network: ActorCritic, state: Tensor, mask: Tensor, generator: torch.Gen
         logits = network.logits(state[:, : network.observation_size].to(device)).cpu()
         noise = torch.empty_like(logits).exponential_(generator=generator)
         return (masked_log_softmax(logits, mask) - noise.log()).argmax(1)
-
-
-@entry
-def only_card(legals: Any, out: Any) -> None:
-    """The forced card of each lane int64[N]; NO_DECISION where there is a choice."""
-    for i in range(len(legals)):
-        out[i] = lowest(legals[i]) if legals[i] & (legals[i] - 1) == 0 else NO_DECISION
 
 
 @entry
