@@ -330,7 +330,7 @@ def make_batch(
 
     >>> batch = make_batch("viersche", lanes=3, episode="deal", seed=7)
     >>> batch.observation.shape, batch.action_mask.shape, batch.views.shape
-    ((3, 636), (3, 36), (3,))
+    ((3, 600), (3, 36), (3,))
     """
     found = get_game(game)
     if isinstance(lanes, bool) or not isinstance(lanes, int | np.integer) or lanes < 1:

@@ -582,7 +582,8 @@ def first_paying(state: Any, shooter: int) -> int:
 def conceal(view: Any, seat: int) -> None:
     """Erase from a copy of the state what `seat` can't know; the copy is then its view."""
     conceal_common(view, seat)
-    keep_only(view.passed, seat)
-    keep_only(view.received, seat)
+    if view.direction != 0:  # else nothing was passed
+        keep_only(view.passed, seat)
+        keep_only(view.received, seat)
     if view.first_winner != seat:
         view.kitty = NO_CARD

@@ -1,6 +1,7 @@
 """The observation of Herzeln: a view as one flat int8 vector, seats relative to the observer.
 
-Version 1. Seat 0 of a slice is the observer, seat 1 the next to play, and so on.
+Version 2. Seat 0 of a slice is the observer, seat 1 the next to play, and so on. (Version 1 also held the unseen
+cards, which are those of the deck that no other slice shows.)
 """
 
 from __future__ import annotations
@@ -13,12 +14,7 @@ from .bits import bit, copy_bytes, popcount, spread, store4, thermometer
 from .cards import HEARTS
 from .encoding import Encoding, Piece, by_observer, card_bit, quads_by_observer, seat_bit, void_bits
 from .herzeln import (
-    ALL,
     CARDS,
-    CLUB_TWO,
-    DIAMOND_TWO,
-    DROP_CLUB_TWO,
-    DROP_DIAMOND_TWO,
     EPISODES,
     FIRST_LEADS,
     JACK,
@@ -31,7 +27,7 @@ from .herzeln import (
 from .jit import kernel, part
 from .state import MAX_SEATS, PASS, SEAT_BITS
 
-VERSION = 1
+VERSION = 2
 HEARTS_IN_SUIT = 13
 SCORE_STEPS, SCORE_ZERO, SCORE_TARGET = 26, 6, 20  # thermometer of score / target in steps of 1/20 from -6/20 to 1
 NO_SCORE = (1 << SCORE_ZERO) - 1  # the thermometer of no points
@@ -42,7 +38,6 @@ def pieces(players: int) -> list[Piece]:
     """The slices of an observation."""
     found = [
         Piece("hand", CARDS, "cards held"),
-        Piece("unseen", CARDS, "cards neither held nor played, as far as the observer knows"),
         Piece("played", players * CARDS, "cards played in this deal, by seat"),
         Piece("trick", CARDS, "cards in the current trick"),
         Piece("best", CARDS, "the card that wins the trick as it lies"),
@@ -132,18 +127,10 @@ def write_for(view: Any, at: int, players: int) -> int:
 @part
 def write_cards(view: Any, at: int, players: int, me: int) -> int:
     """The slices that are sets of cards, and when each card was played."""
-    played, trick = np.int64(0), np.int64(0)
-    for seat in range(MAX_SEATS):  # empty seats have played nothing; a fixed number makes no loop
-        played |= view.played[seat]
+    trick = np.int64(0)
+    for seat in range(MAX_SEATS):  # empty seats have nothing in it; a fixed number makes no loop
         trick |= card_bit(view.trick[seat])
-    unseen = ALL & ~(view.hands[me] | played)
-    if players == 3 and view.three_players == DROP_DIAMOND_TWO:
-        unseen &= ~bit(DIAMOND_TWO)
-    if players == 3 and view.three_players == DROP_CLUB_TWO:
-        unseen &= ~bit(CLUB_TWO)
-    unseen &= ~card_bit(view.kitty)
     at = spread(at, view.hands[me], CARDS)
-    at = spread(at, unseen, CARDS)
     for offset in range(players):
         seat = me + offset
         at = spread(at, view.played[seat - players if seat >= players else seat], CARDS)

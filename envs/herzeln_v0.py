@@ -8,12 +8,12 @@ of perfect information: each hand is the complement of the other.
 |---|---|
 | agents | `player_0` ... `player_{P-1}` in the order of play |
 | actions | `Discrete(52)`: a card, clubs, diamonds, hearts, spades, each 2 to ace; passing uses the same actions |
-| observation | `{"observation": int8[D], "action_mask": int8[52]}`, D = 820 for four players; see `layout()` |
+| observation | `{"observation": int8[D], "action_mask": int8[52]}`, D = 768 for four players; see `layout()` |
 | rewards | `"points"`: minus the points of each deal, when it ends |
 | | `"payoff"`: mean points of the others minus own, over 26 |
 | | `"result"`: share of the win minus 1/P at the end of a game |
 
-Version history: v0, first version (encoding 1).
+Version history: v0, first version (encoding 1 held the unseen cards too, encoding 2 leaves them out).
 """
 
 from __future__ import annotations

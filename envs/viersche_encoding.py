@@ -1,6 +1,7 @@
 """The observation of Viersche: a view as one flat int8 vector, seats relative to the observer.
 
-Version 1. Seat 0 of a slice is the observer, seat 2 its partner; side 0 is the observer's.
+Version 2. Seat 0 of a slice is the observer, seat 2 its partner; side 0 is the observer's. (Version 1 also held the
+unseen cards, which are those of the deck that no other slice shows.)
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from .encoding import Encoding, Piece, by_observer, card_bit, quads_by_observer,
 from .jit import kernel
 from .state import SEAT_BITS
 from .viersche import (
-    ALL,
     CARDS,
     EPISODES,
     HAND_SIZE,
@@ -27,7 +27,7 @@ from .viersche import (
     suit_cards,
 )
 
-VERSION = 1
+VERSION = 2
 TENS, UNITS = 14, 10
 LADDER_STEPS = 8
 TARGET_STEPS = (80, 90, 100, 110, 120, 130, 140)
@@ -38,7 +38,6 @@ def pieces(players: int) -> list[Piece]:
     """The slices of an observation."""
     return [
         Piece("hand", CARDS, "cards held"),
-        Piece("unseen", CARDS, "cards neither held nor seen played; the turn-up while its holder has it is among them"),
         Piece("played", SEATS * CARDS, "cards seen played in this deal, by seat"),
         Piece("trick", CARDS, "cards seen in the current trick"),
         Piece("best", CARDS, "the card that wins the trick as it lies"),
@@ -135,7 +134,6 @@ def write_cards(view: Any, at: int, me: int) -> tuple[int, int]:
         if view.trick[seat] >= 0:
             trick_points += card_points(view.trick[seat], view.trump)
     at = spread(at, view.hands[me], CARDS)
-    at = spread(at, ALL & ~(view.hands[me] | played), CARDS)
     for offset in range(SEATS):
         at = spread(at, view.played[(me + offset) & 3], CARDS)
     at = spread(at, trick, CARDS)

@@ -7,12 +7,12 @@ four rungs win a game and give the other side a mark.
 |---|---|
 | agents | `player_0` ... `player_3` in the order of play |
 | actions | `Discrete(36)`: a card, clubs, diamonds, hearts, spades, each 6 7 8 9 10 J Q K A as printed |
-| observation | `{"observation": int8[636], "action_mask": int8[36]}`; see `layout()` |
+| observation | `{"observation": int8[600], "action_mask": int8[36]}`; see `layout()` |
 | rewards | `"points"`: own side's card points minus the other's, when a deal ends |
 | | `"payoff"`: that over 140 |
 | | `"result"`: at the end, deal +1 / 0 / -1 for reaching the target, round +-rungs, game +-marks, session +-1 |
 
-Version history: v0, first version (encoding 1).
+Version history: v0, first version (encoding 1 held the unseen cards too, encoding 2 leaves them out).
 """
 
 from __future__ import annotations

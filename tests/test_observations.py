@@ -95,15 +95,9 @@ class Decoded:
         taken = [int(state["taken"][other]) | (kitty if other == self.seat else 0) for other in self.order]
         hearts = [cards >> 26 & 0x1FFF for cards in taken] + [0] * (4 - self.players)
         levels = [int(state["totals"][other]) * 20 // int(state["target"]) + 6 for other in self.order]
-        played, passing = sum(int(cards) for cards in state["played"]), state["phase"] == PASS
-        dropped = {"drop_diamond_two": rules.DIAMOND_TWO, "drop_club_two": rules.CLUB_TWO}
-        out = (
-            dropped.get(choices(rules.Options, "three_players")[state["three_players"]]) if self.players == 3 else None
-        )
-        unseen = rules.ALL & ~(int(state["hands"][self.seat]) | played | kitty | (1 << out if out is not None else 0))
+        passing = state["phase"] == PASS
         mine = passing and state["seat"] == self.seat
         found = {
-            "unseen": bits(unseen, 52),
             "hearts_taken": [bit for cards in hearts for bit in bits(cards, 13)],
             "queen_taken": [cards >> rules.QUEEN & 1 for cards in taken] + [0] * (4 - self.players),
             "jack_taken": [cards >> rules.JACK & 1 for cards in taken] + [0] * (4 - self.players),
@@ -125,7 +119,6 @@ class Decoded:
         played, turn_up = sum(self.shown), int(state["turn_up"])
         lies = sum(int(rules.card_points(card, trump)) for card in self.trick())
         return {
-            "unseen": bits(rules.ALL & ~(int(state["hands"][self.seat]) | played), 36),
             "points": [bit for count in points for bit in thermometer(count // 10, 14) + one_hot(count % 10, 10)],
             "carried": [bit for side in sides for bit in self.count(int(state["carried"][side]))],
             "trick_points": thermometer(lies // 10, 6) + one_hot(lies % 10, 10),

@@ -260,7 +260,7 @@ def test_checkpoints_that_are_none(tmp_path: Path) -> None:
             load_agent(f"ppo:{bad}")
     tensors, about = read_checkpoint(good)
     save_checkpoint(tmp_path / "old", tensors, {**about, "encoding": 0})
-    with pytest.raises(CheckpointError, match="trained on encoding 0 of herzeln, but this version has 1"):
+    with pytest.raises(CheckpointError, match="trained on encoding 0 of herzeln, but this version has 2"):
         load_agent(f"ppo:{tmp_path / 'old'}")
     save_checkpoint(tmp_path / "bare", tensors, {"game": "herzeln"})
     with pytest.raises(CheckpointError, match="lacks players, hidden, ignore, encoding"):
