@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,13 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from ..envs.errors import unknown
+from ..envs.errors import OptionError, unknown
 from ..envs.game import GAMES, Game
 from .files import write_atomically
-from .network import ActorCritic, NetworkAgent
+from .network import ActorCritic, NetworkAgent, Shape
 
 FORMAT = "stich-checkpoint-1"
-ABOUT = ("game", "players", "hidden", "ignore", "encoding")  # what a checkpoint must say of its network
+ABOUT = ("game", "players", "shape", "encoding")  # what a checkpoint must say of its network
 
 
 class CheckpointError(ValueError):
@@ -28,7 +29,7 @@ class CheckpointError(ValueError):
 
 
 def save_checkpoint(path: Path, tensors: Mapping[str, torch.Tensor], about: Mapping[str, Any]) -> None:
-    """Write tensors and what they are about (JSON: game, players, hidden, ignore, encoding, ...)."""
+    """Write tensors and what they are about (JSON: game, players, shape, encoding, ...)."""
     metadata = {"format": FORMAT, "about": json.dumps(about)}
     contiguous = {name: tensor.detach().contiguous() for name, tensor in tensors.items()}
     write_atomically(path, save(contiguous, metadata))
@@ -58,13 +59,12 @@ def read_checkpoint(path: str | Path) -> tuple[dict[str, torch.Tensor], dict[str
         raise CheckpointError(f"{file} is damaged or no checkpoint: {error}") from None
 
 
-def network_about(game: Game, players: int, hidden: Any, ignore: Any) -> dict[str, Any]:
+def network_about(game: Game, players: int, shape: Shape) -> dict[str, Any]:
     """What is needed to build the network again."""
     return {
         "game": game.name,
         "players": players,
-        "hidden": list(hidden),
-        "ignore": list(ignore),
+        "shape": asdict(shape),
         "encoding": game.encoding.version,
     }
 
@@ -94,13 +94,20 @@ def load_network(path: str | Path, game: Game) -> tuple[ActorCritic, dict[str, A
     """
     tensors, about = read_checkpoint(path)
     require_fit(path, about, game)
-    network = ActorCritic(game, about["players"], about["hidden"], about["ignore"])
+    try:
+        network = ActorCritic(game, about["players"], Shape(**{k: _frozen(v) for k, v in about["shape"].items()}))
+    except (TypeError, AttributeError, OptionError) as error:
+        raise CheckpointError(f"{path} has a network that this version can't build: {error}") from None
     weights = {name[6:]: tensor for name, tensor in tensors.items() if name.startswith("model.")}
     try:
         network.load_state_dict(weights)
     except RuntimeError as error:
         raise CheckpointError(f"{path} does not fit its own description: {error}") from None
     return network.eval(), about
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def load_network_agent(path: str | Path, game: Game, sample: bool = False, name: str = "ppo") -> NetworkAgent:

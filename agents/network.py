@@ -1,22 +1,29 @@
-"""Networks that play: an actor on the observation, beside a critic that sees all hands.
+"""Networks that play: an actor on the observation, beside a critic that may see all hands.
 
-Needs the extra `train` (torch, safetensors).
+Needs the extra `train` (torch, safetensors). Letters: `N` rows, `A` cards of the deck, `H` features, `F` entries of the
+full state, of which the first `D` are the observation.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from ..envs.encoding import Piece
 from ..envs.errors import OptionError, unknown
 from ..envs.game import Game
 
 NEVER = -1e9  # log-probability of an illegal card: exp() of it is exactly 0, and nothing becomes NaN
+SUITS = 4
+TRUNKS = ("plain", "suits")
+CRITICS = ("all_hands", "own")
+JUDGED = ("state", "cards")
 
 
 def masked_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:
@@ -34,77 +41,287 @@ def masked_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:
     return (below - below.exp().sum(-1, keepdim=True).log()).masked_fill(~mask, NEVER)
 
 
-class ActorCritic(nn.Module):
-    """Policy logits from the observation; the value from the full state.
+@dataclass(frozen=True)
+class Shape:
+    """What a network is built from; checkpoints carry it.
 
-    The first layer of the observation serves both: the critic adds what the hidden cards contribute to it.
+    Attributes:
+        hidden: Widths of the hidden layers; with trunk `suits` the first is that of each suit.
+        trunk: `plain` layers, or `suits`: one encoder for all four suits, whose results are joined.
+        ignore: Slices of the observation that are not read (constant under the rules trained on).
+        critic: Whether it sees `all_hands` or the mover's `own` observation only.
+        judges: What the critic values: the `state`, or each of the `cards`.
+    """
+
+    hidden: tuple[int, ...] = (256, 256)
+    trunk: str = "plain"
+    ignore: tuple[str, ...] = ()
+    critic: str = "all_hands"
+    judges: str = "state"
+
+    def __post_init__(self) -> None:
+        for name, valid in (("trunk", TRUNKS), ("critic", CRITICS), ("judges", JUDGED)):
+            if getattr(self, name) not in valid:
+                raise OptionError(unknown(name, getattr(self, name), valid))
+        if len(self.hidden) < (2 if self.trunk == "suits" else 1) or min(self.hidden) < 1:
+            raise OptionError(f"hidden={list(self.hidden)} is not valid. Valid: positive whole numbers, two with suits")
+
+
+class Columns:
+    """Where the entries of a full state lie that a network reads, ordered as it reads them.
+
+    Args:
+        game: The game.
+        players: Seats at the table.
+        ignore: Slices that are left out.
+        hidden: The slices that only the full state has, instead of the observation's.
+    """
+
+    def __init__(self, game: Game, players: int, ignore: Sequence[str], hidden: bool = False) -> None:
+        encoding = game.encoding
+        layout = encoding.layout(players)
+        ranks = game.deck.size // SUITS
+        by_suit: list[list[np.ndarray]] = [[] for _ in range(SUITS)]
+        other = [np.empty(0, np.int64)]
+        for piece in encoding.hidden(players) if hidden else encoding.pieces(players):
+            if piece.name in ignore:
+                continue
+            columns = np.arange(layout[piece.name].start, layout[piece.name].stop)
+            if not piece.axis:
+                other.append(columns)
+                continue
+            for suit, found in enumerate(_suits(piece, columns, ranks)):
+                by_suit[suit].append(found)
+        self.other = np.concatenate(other)
+        self.suits = np.stack([np.concatenate([*parts, np.empty(0, np.int64)]) for parts in by_suit])
+        self.all = np.concatenate([self.suits.reshape(-1), self.other])
+        self.scale = (1 / encoding.highest(players).astype(np.float32))[self.all]
+
+
+def _suits(piece: Piece, columns: np.ndarray, ranks: int) -> np.ndarray:
+    """The columns of a piece that belong to each suit, int64[4, ...]."""
+    width = ranks if piece.axis == "card" else 1
+    return columns.reshape(-1, SUITS, width).transpose(1, 0, 2).reshape(SUITS, -1)
+
+
+class Reader(nn.Module):
+    """Picks the columns that a network reads and brings them to [0, 1]."""
+
+    columns: Tensor
+    scale: Tensor
+
+    def __init__(self, columns: Columns) -> None:
+        super().__init__()
+        self.register_buffer("columns", torch.from_numpy(columns.all), persistent=False)
+        self.register_buffer("scale", torch.from_numpy(columns.scale), persistent=False)
+
+    def forward(self, rows: Tensor) -> Tensor:
+        """f32[N, columns] from int8[N, D or F]."""
+        return rows.index_select(1, self.columns).float() * self.scale
+
+
+class PlainTrunk(nn.Module):
+    """Linear layers on everything that is read. The first one serves actor and critic alike."""
+
+    def __init__(self, seen: Columns, unseen: Columns, hidden: Sequence[int]) -> None:
+        super().__init__()
+        self.read_seen, self.read_unseen = Reader(seen), Reader(unseen)
+        self.seen = _linear(len(seen.all), hidden[0])
+        self.unseen = _linear(len(unseen.all), hidden[0], bias=False)
+        self.features = hidden[-1]
+
+    def observe(self, observation: Tensor) -> tuple[Tensor, ...]:
+        """What the first layer makes of observations."""
+        return (self.seen(self.read_seen(observation)),)
+
+    def reveal(self, observed: tuple[Tensor, ...], state: Tensor) -> tuple[Tensor, ...]:
+        """The same with the hidden cards added."""
+        return (observed[0] + self.unseen(self.read_unseen(state)),)
+
+    def branch(self, hidden: Sequence[int], cards: int, gain: float) -> nn.Module:
+        """The layers above the first of an actor or a critic."""
+        return PlainBranch(hidden, cards, gain)
+
+
+class PlainBranch(nn.Module):
+    """Features f32[N, H] and an output a card f32[N, A]."""
+
+    def __init__(self, hidden: Sequence[int], outputs: int, gain: float) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList([_linear(a, b) for a, b in itertools.pairwise(hidden)])
+        self.out = _linear(hidden[-1], outputs, gain)
+
+    def forward(self, first: Tensor) -> tuple[Tensor, Tensor]:
+        features = first.relu()
+        for layer in self.layers:
+            features = layer(features).relu()
+        return features, self.out(features)
+
+
+class SuitTrunk(nn.Module):
+    """One encoder for all suits, in the order that `main_suit` gives: the same weights read each suit's cards.
+
+    Trumps come first and the other suit of their colour last; of the two between, the longer one in the hand first.
+    So hands that differ by the names of suits alone look the same. Games without a main suit keep the suits' order.
+    """
+
+    trump_columns: Tensor
+    hand_columns: Tensor
+    order: Tensor
+
+    def __init__(self, seen: Columns, unseen: Columns, hidden: Sequence[int], game: Game, players: int) -> None:
+        super().__init__()
+        self.read_seen, self.read_unseen = Reader(seen), Reader(unseen)
+        self.in_suit, self.hidden_in_suit, self.others = seen.suits.shape[1], unseen.suits.shape[1], len(seen.other)
+        self.ranks, width = game.deck.size // SUITS, hidden[0]
+        self.seen = _linear(self.in_suit, width)
+        self.unseen = _linear(self.hidden_in_suit, width, bias=False)
+        self.around = _linear(self.others, width, bias=False)
+        self.which = nn.Parameter(torch.zeros(SUITS, width))
+        self.features = hidden[-1]
+        main, layout = game.encoding.main_suit, game.encoding.layout(players)
+        self.main = main is not None
+        if main is not None:
+            self._hold("trump_columns", np.arange(layout[main].start, layout[main].stop))
+            self._hold("hand_columns", np.arange(layout["hand"].start, layout["hand"].stop))
+            places, trumps = np.arange(SUITS), np.arange(SUITS)[:, None]
+            self._hold("order", np.stack([places[None] ^ trumps, places[[0, 2, 1, 3]][None] ^ trumps]))
+
+    def _hold(self, name: str, values: np.ndarray) -> None:
+        self.register_buffer(name, torch.from_numpy(values), persistent=False)
+
+    def suit_order(self, rows: Tensor) -> Tensor | None:
+        """int64[N, 4]: the suit that stands at each place; None for that of the deck."""
+        if not self.main:
+            return None
+        trump = rows.index_select(1, self.trump_columns).argmax(1)
+        held = rows.index_select(1, self.hand_columns).reshape(len(rows), SUITS, -1).sum(2, dtype=torch.int64)
+        first = self.order[0][trump]
+        swap = held.gather(1, first[:, 2:3]) > held.gather(1, first[:, 1:2])
+        return torch.where(swap, self.order[1][trump], first)
+
+    def observe(self, observation: Tensor) -> tuple[Tensor, ...]:
+        """What the encoder makes of observations: by suit, the rest, and the suits' order where it varies."""
+        rows, order = self.read_seen(observation), self.suit_order(observation)
+        suits = rows[:, : SUITS * self.in_suit].reshape(len(rows), SUITS, self.in_suit)
+        rest = rows[:, SUITS * self.in_suit :]
+        first = self.seen(placed(suits, order)) + self.around(rest)[:, None] + self.which
+        return (first, rest) if order is None else (first, rest, order)
+
+    def reveal(self, observed: tuple[Tensor, ...], state: Tensor) -> tuple[Tensor, ...]:
+        """The same with the hidden cards added."""
+        suits = self.read_unseen(state).reshape(len(state), SUITS, self.hidden_in_suit)
+        order = observed[2] if self.main else None
+        return (observed[0] + self.unseen(placed(suits, order)), *observed[1:])
+
+    def branch(self, hidden: Sequence[int], cards: int, gain: float) -> nn.Module:
+        """The layers above the encoder of an actor or a critic."""
+        return SuitBranch(hidden, self.others, cards, gain)
+
+
+def placed(suits: Tensor, order: Tensor | None) -> Tensor:
+    """Rows by suit [N, 4, X] in the order int64[N, 4] in which the suits are to stand."""
+    return suits if order is None else suits.gather(1, order[:, :, None].expand(-1, -1, suits.shape[2]))
+
+
+def home(places: Tensor, order: Tensor | None) -> Tensor:
+    """Rows by place [N, 4, X] back to the suits of the deck."""
+    return places if order is None else placed(places, order.argsort(1))
+
+
+class SuitBranch(nn.Module):
+    """Joins the suits into features f32[N, H]; cards are valued suit by suit with what the whole adds."""
+
+    def __init__(self, hidden: Sequence[int], others: int, outputs: int, gain: float) -> None:
+        super().__init__()
+        width, whole = hidden[0], hidden[1:]
+        self.join = _linear(SUITS * width + others, whole[0])
+        self.layers = nn.ModuleList([_linear(a, b) for a, b in zip(whole, [*whole[1:], whole[-1]], strict=True)])
+        self.by_suit = outputs > 1
+        if self.by_suit:
+            self.back, self.again = _linear(whole[-1], width), _linear(width, width, bias=False)
+            self.which = nn.Parameter(torch.zeros(SUITS, width))
+            self.ranks = _linear(width, outputs // SUITS, gain)
+        self.out = _linear(whole[-1], outputs, gain)
+
+    def forward(self, first: Tensor, rest: Tensor, order: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        suits = first.relu()
+        features = self.join(torch.cat([suits.flatten(1), rest], 1)).relu()
+        for layer in self.layers:
+            more = layer(features).relu()
+            features = features + more if more.shape == features.shape else more
+        out = self.out(features)
+        if self.by_suit:
+            again = (self.again(suits) + self.back(features)[:, None] + self.which).relu()
+            cards = self.ranks(again) + out.reshape(len(out), SUITS, -1)
+            out = home(cards, order).flatten(1)
+        return features, out
+
+
+class ActorCritic(nn.Module):
+    """Policy logits, a value and forecasts from the observation; the critic's value from the full state.
 
     Args:
         game: The game, whose encoding gives the sizes.
         players: Seats at the table.
-        hidden: Width of each hidden layer.
-        ignore: Slices of the observation that are not read (constant under the rules trained on).
+        shape: The network's form.
     """
 
-    inputs: Tensor  # columns of the observation that are read
-    secrets: Tensor  # columns of the full state beyond it that are read
-    scale: Tensor  # one over the largest value of each input
-
-    def __init__(
-        self, game: Game, players: int, hidden: Sequence[int] = (256, 256), ignore: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, game: Game, players: int, shape: Shape | None = None) -> None:
         super().__init__()
+        self.shape = shape = shape or Shape()
         encoding = game.encoding
-        layout = encoding.layout(players)
-        for name in ignore:
-            if name not in layout:
-                raise OptionError(unknown("slice of the observation", name, layout))
+        for name in shape.ignore:
+            if name not in encoding.layout(players):
+                raise OptionError(unknown("slice of the observation", name, encoding.layout(players)))
         self.observation_size = encoding.size(players)
-        read = np.ones(encoding.state_size(players), bool)
-        for name in ignore:
-            read[layout[name]] = False
-        highest = encoding.highest(players).astype(np.float32)
-        inputs, secrets = np.flatnonzero(read[: self.observation_size]), np.flatnonzero(read[self.observation_size :])
-        self.register_buffer("inputs", torch.from_numpy(inputs), persistent=False)
-        self.register_buffer("secrets", torch.from_numpy(secrets + self.observation_size), persistent=False)
-        self.register_buffer("scale", torch.from_numpy(1 / highest[inputs]), persistent=False)
-        self.every_input = len(inputs) == self.observation_size
-        self.observed = nn.Linear(len(inputs), hidden[0])
-        self.unseen = nn.Linear(len(secrets), hidden[0], bias=False)
-        self.actor = _layers([*hidden, game.deck.size], last_gain=0.01)
-        self.critic = _layers([*hidden, 1], last_gain=1.0)
-        _initialise(self.observed, 2**0.5)
-        _initialise(self.unseen, 2**0.5)
-
-    def _first(self, observation: Tensor) -> Tensor:
-        rows = observation if self.every_input else observation.index_select(1, self.inputs)
-        return self.observed(rows.float() * self.scale)
+        seen, unseen = Columns(game, players, shape.ignore), Columns(game, players, shape.ignore, hidden=True)
+        suits = shape.trunk == "suits"
+        self.trunk = (
+            SuitTrunk(seen, unseen, shape.hidden, game, players) if suits else PlainTrunk(seen, unseen, shape.hidden)
+        )
+        self.actor = self.trunk.branch(shape.hidden, game.deck.size, 0.01)
+        self.critic = self.trunk.branch(shape.hidden, game.deck.size if shape.judges == "cards" else 1, 1.0)
+        self.forecasts = {name: len(outcomes) for name, outcomes in encoding.forecasts(players).items()}
+        self.foretell = _linear(self.trunk.features, 1 + sum(self.forecasts.values()), 0.1)
 
     def logits(self, observation: Tensor) -> Tensor:
         """f32[N, A] from observations int8[N, D]."""
-        return self.actor(self._first(observation))
+        return self.actor(*self.trunk.observe(observation))[1]
 
-    def forward(self, state: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits f32[N, A] and values f32[N] from full states int8[N, F]."""
-        first = self._first(state[:, : self.observation_size])
-        value = self.critic(first + self.unseen(state.index_select(1, self.secrets).float()))
-        return self.actor(first), value[:, 0]
+    def explain(self, observation: Tensor) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
+        """Logits f32[N, A], values f32[N] and the forecasts' log-probabilities, all from observations int8[N, D]."""
+        features, logits = self.actor(*self.trunk.observe(observation))
+        value, *forecasts = self._foretold(features)
+        return logits, value, dict(zip(self.forecasts, forecasts, strict=True))
+
+    def _foretold(self, features: Tensor) -> list[Tensor]:
+        value, *rest = self.foretell(features).split([1, *self.forecasts.values()], 1)
+        return [value[:, 0], *(logits.log_softmax(1) for logits in rest)]
+
+    def forward(self, state: Tensor) -> tuple[Tensor, Tensor, list[Tensor]]:
+        """Logits f32[N, A], the critic's values f32[N] or f32[N, A], and what is foretold, from states int8[N, F].
+
+        The last holds the value from the observation f32[N], then the forecasts' log-probabilities.
+        """
+        observed = self.trunk.observe(state)
+        features, logits = self.actor(*observed)
+        known = self.trunk.reveal(observed, state) if self.shape.critic == "all_hands" else observed
+        worth = self.critic(*known)[1]
+        return logits, worth if self.shape.judges == "cards" else worth[:, 0], self._foretold(features)
 
 
-def _layers(sizes: Sequence[int], last_gain: float) -> nn.Sequential:
-    """ReLU and linear layers alternating, beginning with a ReLU."""
-    parts: list[nn.Module] = []
-    for number, (width, out) in enumerate(itertools.pairwise(sizes)):
-        layer = nn.Linear(width, out)
-        _initialise(layer, last_gain if number == len(sizes) - 2 else 2**0.5)
-        parts += [nn.ReLU(), layer]
-    return nn.Sequential(*parts)
+def value_of(worth: Tensor, log_p: Tensor) -> Tensor:
+    """Values f32[N] of states from a critic's output: itself, or the policy's mean over the cards."""
+    return worth if worth.dim() == 1 else (log_p.exp() * worth).sum(1)
 
 
-def _initialise(layer: nn.Linear, gain: float) -> None:
+def _linear(inputs: int, outputs: int, gain: float = 2**0.5, bias: bool = True) -> nn.Linear:
+    layer = nn.Linear(inputs, outputs, bias=bias)
     nn.init.orthogonal_(layer.weight, gain)
-    if layer.bias is not None:
+    if bias:
         nn.init.zeros_(layer.bias)
+    return layer
 
 
 class NetworkAgent:
@@ -140,7 +357,7 @@ class NetworkAgent:
         count = len(views)
         observation, mask = self.game.encode(views), self.game.masks(views).astype(bool)
         out = np.empty(mask.shape, np.float32)
-        device = self.network.observed.weight.device
+        device = self.device
         with torch.inference_mode():
             for start in range(0, count, BLOCK):
                 rows = slice(start, min(start + BLOCK, count))
@@ -149,6 +366,11 @@ class NetworkAgent:
                 logits = self.network.logits(torch.from_numpy(block).to(device)).cpu()[: rows.stop - start]
                 out[rows] = masked_log_softmax(logits, torch.from_numpy(mask[rows])).numpy()
         return out
+
+    @property
+    def device(self) -> torch.device:
+        """Where the network is."""
+        return next(self.network.parameters()).device
 
     def expected_payoff(self, states: np.ndarray) -> np.ndarray:
         """f32[N, P]: what the critic, which sees all hands, expects each seat to be paid (in units of a whole deal)."""
@@ -159,9 +381,32 @@ class NetworkAgent:
             seats = np.full(len(states), seat, np.int8)
             self.game.lanes.observe_state(states, seats, full.reshape(-1), np.zeros(1, self.game.state))
             with torch.inference_mode():
-                device = self.network.observed.weight.device
-                out[:, seat] = self.network(torch.from_numpy(full).to(device))[1].cpu().numpy()
+                logits, worth, _ = self.network(torch.from_numpy(full).to(self.device))
+                out[:, seat] = value_of(worth, logits.log_softmax(1)).cpu().numpy()
         return out
+
+    def explain(self, view: np.void) -> dict[str, Any]:
+        """What the network makes of a view whose observer is to move.
+
+        Returns:
+            `probabilities` of the legal cards by name, `value` (the payoff it expects of the deal, in points), and the
+            game's forecasts by name with the probability of each outcome: in Herzeln `points` (penalty points of the
+            observer at the end of the deal) and `moon` (who shoots it), in Viersche `points` and `tricks` of its side.
+        """
+        views = np.atleast_1d(np.asarray(view))
+        mask = torch.from_numpy(self.game.masks(views).astype(bool))
+        observation = torch.from_numpy(self.game.encode(views))
+        with torch.inference_mode():
+            logits, value, forecasts = self.network.explain(observation.to(self.device))
+            chances = masked_log_softmax(logits.cpu(), mask)[0].exp().tolist()
+        labels = self.game.encoding.forecasts(self.players)
+        return {
+            "probabilities": {self.game.deck.name(int(card)): chances[card] for card in mask[0].nonzero()[:, 0]},
+            "value": float(value[0]) * self.game.rules.DEAL_POINTS,
+            **{
+                name: dict(zip(labels[name], log_p[0].exp().tolist(), strict=True)) for name, log_p in forecasts.items()
+            },
+        }
 
 
 BLOCK = 256

@@ -24,12 +24,14 @@ class Piece:
         size: Entries; a multiple of 4 or part of a group of pieces that is.
         meaning: One sentence for the docs.
         highest: The largest value; 1 for bits.
+        axis: "card" for one entry a card of the deck (once or several times), "suit" for one a suit, "" for others.
     """
 
     name: str
     size: int
     meaning: str
     highest: int = 1
+    axis: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ class Encoding:
         constant: `constant(options)`: slices that never change under these rules.
         write: Kernel `write(view, at) -> end` that writes an observation from an address on.
         write_hidden: Kernel `write_hidden(state, seat, at) -> end`.
+        forecasts: What a seat may foretell of a deal, by name: its possible outcomes, for a number of players.
+        foretold: Kernel `foretold(state, seat, out)`: after a deal, the index of each forecast's true outcome.
+        main_suit: The slice that shows the suit by which a game's suits differ (trumps); None where there is none.
     """
 
     version: int
@@ -51,6 +56,9 @@ class Encoding:
     constant: Callable[[Any], list[str]]
     write: Any
     write_hidden: Any
+    forecasts: Callable[[int], dict[str, tuple[str, ...]]]
+    foretold: Any
+    main_suit: str | None = None
 
     def size(self, players: int) -> int:
         """D, the length of an observation."""

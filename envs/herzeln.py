@@ -417,6 +417,14 @@ def penalty_points(cards: int) -> int:
 
 
 @kernel
+def worth(state: Any, card: int) -> int:
+    """A number that two cards share which count the same to whoever takes them."""
+    if card // RANKS == HEARTS:
+        return 1
+    return 2 if card == QUEEN else (3 if card == JACK and state.jack_of_diamonds else 0)
+
+
+@kernel
 def penalties_in_play(state: Any) -> int:
     """The penalty cards dealt to the hands or the kitty: all but in `half`."""
     if not state.half:

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from .bits import bit, copy_bytes, popcount, spread, store4, thermometer
-from .cards import HEARTS
+from .cards import HEARTS, NO_SEAT
 from .encoding import Encoding, Piece, by_observer, card_bit, quads_by_observer, seat_bit, void_bits
 from .herzeln import (
     CARDS,
+    DEAL_POINTS,
     EPISODES,
     FIRST_LEADS,
     JACK,
@@ -23,6 +24,8 @@ from .herzeln import (
     QUEEN,
     SUIT,
     Options,
+    penalty_points,
+    taken_by,
 )
 from .jit import kernel, part
 from .state import MAX_SEATS, PASS, SEAT_BITS
@@ -37,23 +40,23 @@ TARGET_STEPS = (10, 25, 50, 75, 100, 150, 250, 500)
 def pieces(players: int) -> list[Piece]:
     """The slices of an observation."""
     found = [
-        Piece("hand", CARDS, "cards held"),
-        Piece("played", players * CARDS, "cards played in this deal, by seat"),
-        Piece("trick", CARDS, "cards in the current trick"),
-        Piece("best", CARDS, "the card that wins the trick as it lies"),
+        Piece("hand", CARDS, "cards held", axis="card"),
+        Piece("played", players * CARDS, "cards played in this deal, by seat", axis="card"),
+        Piece("trick", CARDS, "cards in the current trick", axis="card"),
+        Piece("best", CARDS, "the card that wins the trick as it lies", axis="card"),
     ]
     if players > 2:
         found += [
-            Piece("passed", CARDS, "cards that the observer has passed"),
-            Piece("received", CARDS, "cards that the observer has received"),
+            Piece("passed", CARDS, "cards that the observer has passed", axis="card"),
+            Piece("received", CARDS, "cards that the observer has received", axis="card"),
         ]
     if players == 3:
-        found += [Piece("kitty", CARDS, "the kitty, where the observer has won it")]
+        found += [Piece("kitty", CARDS, "the kitty, where the observer has won it", axis="card")]
     return [
         *found,
-        Piece("when", CARDS, "when each card was played: 1 for the first of the deal, 0 not yet", CARDS),
+        Piece("when", CARDS, "when each card was played: 1 for the first of the deal, 0 not yet", CARDS, "card"),
         Piece("hearts_taken", 4 * HEARTS_IN_SUIT, "hearts taken, 2 to ace, by seat (the kitty where known)"),
-        Piece("voids", 16, "suits (C D H S) that a seat has shown not to hold, by seat"),
+        Piece("voids", 16, "suits (C D H S) that a seat has shown not to hold, by seat", axis="suit"),
         Piece("queen_taken", 4, "who took the queen of spades"),
         Piece("jack_taken", 4, "who took the jack of diamonds"),
         Piece("mover", 4, "who is to pass or play"),
@@ -63,7 +66,7 @@ def pieces(players: int) -> list[Piece]:
         Piece("receiver", 4, "who receives the observer's passed cards; the observer where nothing is passed"),
         Piece("passes", 4, "one-hot: 0, 1 or 2 cards passed, where the observer is passing; then: passing is going on"),
         Piece("flags", 4, "hearts broken; first trick; hand of the full size; a trick is under way"),
-        Piece("led_suit", 4, "suit led to the current trick"),
+        Piece("led_suit", 4, "suit led to the current trick", axis="suit"),
         Piece("tricks_taken", 4, "tricks taken, by seat", CARDS // 2),
         Piece("scores", 4 * SCORE_STEPS, "points of the game over the target, thermometers by seat"),
         Piece("rules", 32, "the rule options and the episode"),
@@ -72,11 +75,11 @@ def pieces(players: int) -> list[Piece]:
 
 def hidden(players: int) -> list[Piece]:
     """What the full state has beyond the observation."""
-    found = [Piece("other_hands", (players - 1) * CARDS, "hands of the other seats")]
+    found = [Piece("other_hands", (players - 1) * CARDS, "hands of the other seats", axis="card")]
     if players > 2:
-        found += [Piece("other_passed", (players - 1) * CARDS, "cards that the other seats have passed")]
+        found += [Piece("other_passed", (players - 1) * CARDS, "cards that the other seats have passed", axis="card")]
     if players == 3:
-        found += [Piece("hidden_kitty", CARDS, "the kitty")]
+        found += [Piece("hidden_kitty", CARDS, "the kitty", axis="card")]
     return found
 
 
@@ -200,6 +203,19 @@ def write_hidden(state: Any, seat: int, at: int) -> int:
     return at
 
 
+def forecasts(players: int) -> dict[str, tuple[str, ...]]:
+    """Penalty points that the observer will have taken, and who will have taken all of them."""
+    others = tuple(f"seat {offset}" for offset in range(1, players))  # in the order of play from the observer
+    return {"points": tuple(str(points) for points in range(DEAL_POINTS + 1)), "moon": ("nobody", "self", *others)}
+
+
+@kernel
+def foretold(state: Any, seat: int, out: Any) -> None:
+    """The true outcomes of `forecasts` for a seat, once the deal is over."""
+    out[0] = penalty_points(taken_by(state, seat))
+    out[1] = 0 if state.moon_seat == NO_SEAT else 1 + (state.moon_seat - seat) % np.int64(state.players)
+
+
 def constant(options: Options) -> list[str]:
     """Slices that never change under these rules."""
     found = ["rules"] + (["scores"] if options.episode == "deal" else [])
@@ -208,4 +224,4 @@ def constant(options: Options) -> list[str]:
     return found + (["receiver", "passes"] if options.players == 2 or options.passing == "none" else [])
 
 
-ENCODING = Encoding(VERSION, pieces, hidden, constant, write, write_hidden)
+ENCODING = Encoding(VERSION, pieces, hidden, constant, write, write_hidden, forecasts, foretold)

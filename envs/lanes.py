@@ -36,6 +36,7 @@ final_score: Any = None
 watch: Any = None
 write: Any = None
 write_hidden: Any = None
+foretold: Any = None
 DECK: Any = 0
 
 
@@ -237,6 +238,23 @@ def watch_lanes(states: Any, which: Any, memory: Any, out: Any) -> None:
             memory[i] = watch(states[i], memory[i], out[i])
 
 
+def foretell(states: Any, actions: Any, scratch: Any, ended: Any, out: Any) -> None:
+    """What forecasts would have had to say: where the card ends the deal, each seat's outcomes, int8[N, P, K].
+
+    Before the cards are played, for afterwards the next deal may lie there. `ended` bool[N] tells where.
+    """
+    for i in range(len(states)):
+        left = np.int64(0)
+        for seat in range(states[i].players):
+            left += popcount(states[i].hands[seat])
+        ended[i] = left == 1 and actions[i] != NO_CARD
+        if ended[i]:
+            scratch[0] = states[i]
+            play(scratch[0], np.int64(actions[i]))
+            for seat in range(states[i].players):
+                foretold(scratch[0], seat, out[i, seat])
+
+
 def random_playouts(states: Any, deals: int) -> int:
     """Play `deals` whole deals in every lane with uniformly random legal cards; returns the cards played."""
     cards = 0
@@ -267,6 +285,7 @@ TEMPLATES: tuple[Callable[..., Any], ...] = (
     encode,
     legal_sets,
     watch_lanes,
+    foretell,
     random_playouts,
 )
 
@@ -286,6 +305,7 @@ class Lanes:
     encode: Any
     legal_sets: Any
     watch_lanes: Any
+    foretell: Any
     random_playouts: Any
 
 
@@ -295,6 +315,7 @@ def bind_lanes(name: str, rules: Any, encoding: Any, deck: int) -> Lanes:
     names += ["legal", "play", "conceal", "rewards", "final_score", "watch"]
     kernels = {each: getattr(rules, each) for each in names}
     kernels |= {"write": encoding.write, "write_hidden": encoding.write_hidden, "DECK": deck}
+    kernels["foretold"] = encoding.foretold
     for template in (write_seen, deal_next, restart):
         kernels[template.__name__] = kernel(specialise(template, name, **kernels))
     for template in (look_block, observe_block):

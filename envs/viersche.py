@@ -175,6 +175,14 @@ def card_points(card: int, trump: int) -> int:
     return RANK_POINTS[np.int64(card) % RANKS]
 
 
+@kernel
+def worth(state: Any, card: int) -> int:
+    """A number that two cards share which count the same to whoever takes them; the high jacks share it with none."""
+    if card == old_man(state.trump) or card == little_man(state.trump):
+        return -1
+    return card_points(card, state.trump)
+
+
 # ---------------------------------------------------------------------------------------------- dealing
 
 

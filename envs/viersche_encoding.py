@@ -17,6 +17,7 @@ from .jit import kernel
 from .state import SEAT_BITS
 from .viersche import (
     CARDS,
+    DEAL_POINTS,
     EPISODES,
     HAND_SIZE,
     SEATS,
@@ -32,26 +33,32 @@ TENS, UNITS = 14, 10
 LADDER_STEPS = 8
 TARGET_STEPS = (80, 90, 100, 110, 120, 130, 140)
 COUNT_STEPS = 6
+FIVE = 5  # card points in one class of the forecast
 
 
 def pieces(players: int) -> list[Piece]:
     """The slices of an observation."""
     return [
-        Piece("hand", CARDS, "cards held"),
-        Piece("played", SEATS * CARDS, "cards seen played in this deal, by seat"),
-        Piece("trick", CARDS, "cards seen in the current trick"),
-        Piece("best", CARDS, "the card that wins the trick as it lies"),
-        Piece("trumps", CARDS, "the ten cards that are trumps"),
-        Piece("turn_up", CARDS, "the card turned up, while the dealer still holds it"),
-        Piece("when", CARDS, "when each card was played: 1 for the first of the deal, 0 not yet", CARDS),
-        Piece("voids", 16, "suits (C D H S) that a seat has shown not to hold, by seat; the Little Man is a trump"),
+        Piece("hand", CARDS, "cards held", axis="card"),
+        Piece("played", SEATS * CARDS, "cards seen played in this deal, by seat", axis="card"),
+        Piece("trick", CARDS, "cards seen in the current trick", axis="card"),
+        Piece("best", CARDS, "the card that wins the trick as it lies", axis="card"),
+        Piece("trumps", CARDS, "the ten cards that are trumps", axis="card"),
+        Piece("turn_up", CARDS, "the card turned up, while the dealer still holds it", axis="card"),
+        Piece("when", CARDS, "when each card was played: 1 for the first of the deal, 0 not yet", CARDS, "card"),
+        Piece(
+            "voids",
+            16,
+            "suits (C D H S) that a seat has shown not to hold, by seat; the Little Man is a trump",
+            axis="suit",
+        ),
         Piece("bare", 4, "seats shown to hold no trump but perhaps the Old Man"),
         Piece("mover", 4, "who is to play"),
         Piece("leader", 4, "who led the current trick"),
         Piece("winner", 4, "who would take it as it lies"),
         Piece("dealer", 4, "who dealt"),
-        Piece("trump", 4, "the trump suit"),
-        Piece("led_suit", 4, "suit led to the current trick"),
+        Piece("trump", 4, "the trump suit", axis="suit"),
+        Piece("led_suit", 4, "suit led to the current trick", axis="suit"),
         Piece("face_down_lead", 4, "who led face down to the first trick"),
         Piece("flags", 4, "first trick; second deal of the round; a card lies hidden; a trick is under way"),
         Piece("points", 2 * (TENS + UNITS), "card points by side: tens as thermometer, units one-hot"),
@@ -67,8 +74,8 @@ def pieces(players: int) -> list[Piece]:
 def hidden(players: int) -> list[Piece]:
     """What the full state has beyond the observation."""
     return [
-        Piece("other_hands", (SEATS - 1) * CARDS, "hands of the other seats"),
-        Piece("hidden_card", CARDS, "the first lead that lay face down"),
+        Piece("other_hands", (SEATS - 1) * CARDS, "hands of the other seats", axis="card"),
+        Piece("hidden_card", CARDS, "the first lead that lay face down", axis="card"),
     ]
 
 
@@ -151,6 +158,19 @@ def write_hidden(state: Any, seat: int, at: int) -> int:
     return spread(at, card_bit(state.face_down), CARDS)
 
 
+def forecasts(players: int) -> dict[str, tuple[str, ...]]:
+    """Card points of the observer's side in fives, and its tricks."""
+    fives = tuple(f"{low} to {low + FIVE - 1}" for low in range(0, DEAL_POINTS, FIVE))
+    return {"points": (*fives, str(DEAL_POINTS)), "tricks": tuple(str(tricks) for tricks in range(HAND_SIZE + 1))}
+
+
+@kernel
+def foretold(state: Any, seat: int, out: Any) -> None:
+    """The true outcomes of `forecasts` for a seat, once the deal is over."""
+    out[0] = state.points[seat & 1] // FIVE
+    out[1] = np.int64(state.tricks[seat]) + state.tricks[(seat + 2) & SEAT_BITS]
+
+
 def constant(options: Options) -> list[str]:
     """Slices that never change under these rules."""
     found = ["rules"] + ([] if options.jack_exempt else ["bare"])
@@ -159,4 +179,4 @@ def constant(options: Options) -> list[str]:
     return found + (["rungs", "marks"] if options.episode in ("deal", "round") else [])
 
 
-ENCODING = Encoding(VERSION, pieces, hidden, constant, write, write_hidden)
+ENCODING = Encoding(VERSION, pieces, hidden, constant, write, write_hidden, forecasts, foretold, "trump")

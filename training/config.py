@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import yaml
 
-from ..envs.errors import OptionError
-from ..envs.game import get_game
+from ..envs.errors import OptionError, unknown
+from ..envs.game import get_game, with_episode
 from ..envs.options import build
 
 CONFIGS = Path(__file__).resolve().parent.parent / "configs"
@@ -27,7 +27,16 @@ BOUNDS = (
     ("final_deals", 0, 10**9),
     ("threads", 0, 1024),
     ("imitate", 0, 10**15),
+    ("improve", 0, 10**15),
+    ("improve_epochs", 1, 1000),
+    ("temperature", 1e-6, 10.0),
+    ("past_every", 1, 10**9),
+    ("past_size", 1, 10**6),
+    ("reference_weight", 0.0, 100.0),
+    ("reference_rate", 1e-6, 1.0),
+    ("forecast_weight", 0.0, 100.0),
     ("learning_rate", 0.0, 10.0),
+    ("lesson_learning_rate", 0.0, 10.0),
     ("final_learning_rate", 0.0, 10.0),
     ("entropy", 0.0, 10.0),
     ("final_entropy", 0.0, 10.0),
@@ -47,20 +56,36 @@ class TrainConfig:
     Attributes:
         game: What is played.
         preset: Set of rule options; None for the game's default.
+        presets: Several presets, which the updates take by turns, instead of one.
         options: Rule options on top of the preset, `players` and `episode` among them.
+        whole_games: Cards of `decisions` after which episodes are whole games, paid by their result: 0 for never.
+        goal: What is learned: the deal's `payoff`, or an event such as `moon=self`, a forecast with one of its outcomes
+            (1 where it comes about, else 0).
         seed: Seed of the deals, the weights and the sampled cards.
         decisions: Cards played in self-play until the run is over (forced ones included).
         teacher: An agent whose cards are imitated first: it names its card wherever the learner has to choose one.
         imitate: Cards of the learner's own play that are learned from in that way, the first of `decisions`.
-        opponent: An agent that sits at half of the seats in some of the lanes; elsewhere the learner plays itself.
-        opponent_share: Share of the lanes in which it does.
-        opponent_seats: How many seats it holds there: half of them, or all but one of the sides.
+        improve: Cards after these at which every legal card is tried in the true deal, played on by `improve_policy`;
+            the learner takes over what they bring on average, which makes it better than that policy.
+        improve_policy: A kernel agent, such as rules.
+        improve_epochs: Passes over the decisions of such an update.
+        temperature: Payoff by which a card must be better to be played e times as often, after `improve`.
+        opponents: Agents that sit at some of the seats in some of the lanes, by turns; `past` is an older self, of
+            those kept the more often the better it does. Elsewhere the learner plays itself.
+        opponent_share: Share of the lanes in which they do.
+        opponent_seats: How many seats they hold there: half of them, or all but one of the sides.
+        past_every: Updates between two older selves that are kept.
+        past_size: How many are kept.
         lanes: Games played side by side.
         steps: Cards played in each lane between two updates; whole deals lose no decision.
-        hidden: Widths of the hidden layers.
+        trunk: The network's form: `plain` layers, or `suits`, one encoder for all suits.
+        hidden: Widths of the hidden layers; with trunk `suits` the first is that of each suit.
+        critic: Whether the critic sees `all_hands` or the mover's `own` observation.
+        judges: Whether the critic values the `state` (advantages by GAE) or each of the `cards` (expected SARSA).
         ignore: Slices of the observation that the network does not read; None for those that are constant under
             the rules trained on.
-        learning_rate: Adam's step size at the start, falling linearly.
+        lesson_learning_rate: Adam's step size at the start of imitating and improving, falling linearly ...
+        learning_rate: ... to this at their end, or the first one where there are none, falling linearly
         final_learning_rate: ... to this at the end.
         entropy: Weight of the entropy bonus at the start, falling linearly.
         final_entropy: ... to this at the end.
@@ -71,6 +96,9 @@ class TrainConfig:
         trace: Lambda of the generalised advantage estimate along a seat's own decisions.
         value_weight: Weight of the critic's squared error.
         gradient_norm: Gradients are clipped to this norm.
+        reference_weight: Weight of the divergence from a reference policy, which follows the learner slowly.
+        reference_rate: Share of the way that it goes in an update.
+        forecast_weight: Weight of the forecasts (points, moon, tricks) and of the value from the mover's observation.
         evaluate_every: Updates between two evaluations (and checkpoints).
         evaluate_deals: Validation deals an evaluation plays against each baseline.
         baselines: Agents that the policy is measured against while it learns.
@@ -81,18 +109,31 @@ class TrainConfig:
 
     game: Literal["herzeln", "viersche"] = "herzeln"
     preset: str | None = None
+    presets: tuple[str, ...] = ()
     options: dict[str, Any] = field(default_factory=lambda: {"episode": "deal"})
+    whole_games: int = 0
+    goal: str = "payoff"
     seed: int = 0
     decisions: int = 5_000_000
     teacher: str | None = None
     imitate: int = 0
-    opponent: str | None = None
+    improve: int = 0
+    improve_policy: str = "rules"
+    improve_epochs: int = 2
+    temperature: float = 0.02
+    opponents: tuple[str, ...] = ()
     opponent_share: float = 0.0
     opponent_seats: Literal["half", "others"] = "half"
+    past_every: int = 50
+    past_size: int = 8
     lanes: int = 512
     steps: int = 52
+    trunk: Literal["plain", "suits"] = "plain"
     hidden: tuple[int, ...] = (256, 256)
+    critic: Literal["all_hands", "own"] = "all_hands"
+    judges: Literal["state", "cards"] = "state"
     ignore: tuple[str, ...] | None = None
+    lesson_learning_rate: float | None = None
     learning_rate: float = 7e-4
     final_learning_rate: float = 1e-4
     entropy: float = 0.03
@@ -104,6 +145,9 @@ class TrainConfig:
     trace: float = 0.95
     value_weight: float = 1.0
     gradient_norm: float = 1.0
+    reference_weight: float = 0.0
+    reference_rate: float = 0.02
+    forecast_weight: float = 0.0
     evaluate_every: int = 10
     evaluate_deals: int = 200
     baselines: tuple[str, ...] = ("random",)
@@ -113,26 +157,71 @@ class TrainConfig:
 
     def __post_init__(self) -> None:
         for name, low, high in BOUNDS:
+            if getattr(self, name) is None:
+                continue
             if not low <= getattr(self, name) <= high:
                 raise OptionError(f"config key {name}={getattr(self, name)} is not valid. Valid: {low} to {high}")
-        if not self.hidden or min(self.hidden) < 1:
-            raise OptionError(f"config key hidden={list(self.hidden)} is not valid. Valid: positive whole numbers")
         if self.imitate and not self.teacher:
             raise OptionError(f"config key imitate={self.imitate} needs a teacher, such as teacher: rules")
-        if not 0 <= self.opponent_share <= 1 or (self.opponent_share and not self.opponent):
+        if not 0 <= self.opponent_share <= 1 or (self.opponent_share and not self.opponents):
             raise OptionError(
-                f"config key opponent_share={self.opponent_share} with opponent={self.opponent!r} is not valid. "
-                "Valid: 0 to 1, and an opponent where it is above 0"
+                f"config key opponent_share={self.opponent_share} with opponents={list(self.opponents)} is not valid. "
+                "Valid: 0 to 1, and opponents where it is above 0"
             )
-        self.rules()
+        if self.whole_games and self.whole_games < self.imitate + self.improve:
+            raise OptionError(
+                f"config key whole_games={self.whole_games} is not valid. Valid: 0, or from imitate + improve on, "
+                f"which is {self.imitate + self.improve}"
+            )
+        if self.preset and self.presets:
+            raise OptionError("config keys preset and presets exclude each other. Valid: one of them")
+        if self.whole_games and "game" not in get_game(self.game).options_class.__annotations__["episode"]:
+            raise OptionError(f"config key whole_games: {self.game} has no episode 'game'")
+        least = 2 if self.trunk == "suits" else 1
+        if len(self.hidden) < least or min(self.hidden) < 1:
+            valid = f"{least} or more positive whole numbers with trunk={self.trunk}"
+            raise OptionError(f"config key hidden={list(self.hidden)} is not valid. Valid: {valid}")
+        self.event()
+        self.all_rules()
 
     def rules(self) -> Any:
-        """The rule options.
+        """The rule options; with several presets those of the first.
 
         Raises:
             OptionError: options that the game does not have.
         """
-        return get_game(self.game).options(self.preset, **self.options)
+        return self.all_rules()[0]
+
+    def all_rules(self) -> list[Any]:
+        """The rule options of every preset, in turn."""
+        game = get_game(self.game)
+        return [game.options(preset, **self.options) for preset in self.presets or (self.preset,)]
+
+    def event(self) -> tuple[int, int] | None:
+        """Numbers of the forecast and of the outcome that are the goal; None for the payoff.
+
+        Raises:
+            OptionError: no such event.
+        """
+        if self.goal == "payoff":
+            return None
+        forecasts = get_game(self.game).encoding.forecasts(self.options.get("players", 4))
+        events = [f"{name}={outcome}" for name, outcomes in forecasts.items() for outcome in outcomes]
+        if self.goal not in events:
+            raise OptionError(unknown("goal", self.goal, ["payoff", *events]))
+        name, _, outcome = self.goal.partition("=")
+        return list(forecasts).index(name), forecasts[name].index(outcome)
+
+    def unread(self) -> tuple[str, ...]:
+        """Slices of the observation that the network does not read."""
+        if self.ignore is not None:
+            return self.ignore
+        encoding, rules = get_game(self.game).encoding, self.all_rules()
+        if self.whole_games:
+            rules = [*rules, *(with_episode(each, "game") for each in rules)]
+        constant = [set(encoding.constant(each)) for each in rules]
+        same = set.intersection(*constant) - ({"rules"} if len(rules) > 1 else set())
+        return tuple(name for name in encoding.layout(rules[0].players) if name in same)
 
     def as_dict(self) -> dict[str, Any]:
         """The config as plain values."""

@@ -2,11 +2,13 @@
 
 Schulman et al., "Proximal Policy Optimization Algorithms" (2017), with what trick-taking games ask for: masks
 stored and applied in the update, advantages along each seat's own decisions, a critic that sees all hands,
-forced cards left out, and an entropy bonus that falls.
+forced cards left out, and an entropy bonus that falls. A run may begin by imitating a teacher, and then by trying
+every legal card in the true deal (see `counterfactual`); rewards of the learner's own play come last.
 """
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,27 +17,33 @@ import torch
 from torch import Tensor
 
 from ..agents import load_agent
+from ..agents.base import Agent
 from ..agents.checkpoint import CheckpointError, network_about
-from ..agents.network import ActorCritic, NetworkAgent, masked_log_softmax
+from ..agents.loader import kernel_of
+from ..agents.network import ActorCritic, NetworkAgent, Shape, masked_log_softmax, value_of
 from ..envs.batch import Batch, Terms
 from ..envs.errors import OptionError
-from ..envs.game import get_game
+from ..envs.game import get_game, with_episode
+from . import objective
 from .config import TrainConfig
 from .match import gauntlet, make_design
-from .rollout import Collector, Rollout, advantages
+from .objective import Losses
+from .pool import PastSelves
+from .rollout import UNKNOWN, Collector, Lesson, Rollout, advantages
 from .seeds import TRAIN, seed_of
+
+TABLE_LANES = 1 << 32  # numbers of the lanes of one table; tables differ by preset and episode
 
 
 @dataclass
-class Losses:
-    """Means over an update, for the log."""
+class Prepared:
+    """What an update knows of a rollout's decisions before the network changes, each f32[K] (reference f32[K, A])."""
 
-    policy: float = 0.0
-    value: float = 0.0
-    entropy: float = 0.0
-    divergence: float = 0.0
-    clipped: float = 0.0
-    first_ratio: float = 0.0  # largest distance of the probability ratio from 1 in the first minibatch
+    log_p: Tensor
+    advantage: Tensor
+    target: Tensor
+    weight: Tensor
+    reference: Tensor
 
 
 class Trainer:
@@ -51,24 +59,42 @@ class Trainer:
         torch.manual_seed(config.seed)
         if config.threads:
             torch.set_num_threads(config.threads)
-        self.ignore = self.game.encoding.constant(self.rules) if config.ignore is None else config.ignore
-        self.network = ActorCritic(self.game, self.rules.players, config.hidden, self.ignore).to(self.device)
+        shape = Shape(config.hidden, config.trunk, config.unread(), config.critic, config.judges)
+        self.network = ActorCritic(self.game, self.rules.players, shape).to(self.device)
+        self.reference = copy.deepcopy(self.network) if config.reference_weight else None
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5)
         self.generator = torch.Generator().manual_seed(config.seed)
-        numbers = np.arange(config.lanes, dtype=np.uint64)
-        seed = seed_of(TRAIN, config.seed)
-        self.batch = Batch(self.game, self.rules, Terms("payoff"), seed, numbers, np.zeros(config.lanes, np.int64))
         self.teacher = load_agent(config.teacher, game=config.game) if config.teacher else None
-        opponent = load_agent(config.opponent, game=config.game) if config.opponent else None
-        players = self.rules.players
-        half = config.opponent_seats == "half"
-        design = make_design(self.game, players, 2) if half else gauntlet(self.game, players)
-        share = config.opponent_share
-        self.collector = Collector(self.batch, config.steps, self.device, opponent, share, design.seatings)
+        if config.improve:
+            kernel_of(config.improve_policy, self.game)  # a wrong name is better known before hours of training
+        self.past = None
+        if "past" in config.opponents:
+            self.past = PastSelves(self.game, copy.deepcopy(self.network), self.rules.players, config.past_size)
+        self.opponents = [self._opponent(name) for name in config.opponents]
         for name in config.baselines:
-            load_agent(name, game=config.game)  # a wrong name is better known before hours of training
+            load_agent(name, game=config.game)
         self.updates = 0
         self.history: list[dict[str, float]] = []
+        self.playing_games = False
+        self.collectors = self._tables()
+
+    def _opponent(self, name: str) -> Agent:
+        return self.past if name == "past" and self.past else load_agent(name, game=self.config.game)
+
+    def _tables(self) -> list[Collector]:
+        """Lanes for each preset, of single episodes as the options say or of whole games."""
+        config, players = self.config, self.rules.players
+        design = make_design(self.game, players, 2) if config.opponent_seats == "half" else gauntlet(self.game, players)
+        tables = []
+        for number, rules in enumerate(config.all_rules()):
+            rules = with_episode(rules, "game") if self.playing_games else rules
+            first = (2 * number + self.playing_games) * TABLE_LANES
+            lanes = np.arange(first, first + config.lanes, dtype=np.uint64)
+            terms = Terms("result" if self.playing_games else "payoff")
+            batch = Batch(self.game, rules, terms, seed_of(TRAIN, config.seed), lanes, np.zeros(config.lanes, np.int64))
+            against = (self.opponents, config.opponent_share, design.seatings)
+            tables.append(Collector(batch, config.steps, self.device, *against, config.event()))
+        return tables
 
     @property
     def decisions(self) -> int:
@@ -81,43 +107,69 @@ class Trainer:
         return self.teacher is not None and self.decisions < self.config.imitate
 
     @property
+    def improving(self) -> bool:
+        """Whether the next update learns what every legal card brings when a policy plays on."""
+        return not self.imitating and self.decisions < self.config.imitate + self.config.improve
+
+    @property
     def finished(self) -> bool:
         """Whether the config's number of decisions is reached."""
         return self.decisions >= self.config.decisions
 
     def scheduled(self, start: float, end: float) -> float:
-        """A value on its way from start to end."""
-        return start + (end - start) * min(self.decisions / self.config.decisions, 1.0)
+        """A value on its way from start to end, once the lessons are over."""
+        lessons = self.config.imitate + self.config.improve
+        share = (self.decisions - lessons) / max(self.config.decisions - lessons, 1)
+        return start + (end - start) * min(max(share, 0.0), 1.0)
+
+    def learning_rate(self) -> float:
+        """Adam's step size: falling to its value after the lessons, then on to the last one."""
+        config, lessons = self.config, self.config.imitate + self.config.improve
+        if self.decisions >= lessons:
+            return self.scheduled(config.learning_rate, config.final_learning_rate)
+        first = config.lesson_learning_rate or config.learning_rate
+        return first + (config.learning_rate - first) * self.decisions / lessons
 
     def update(self) -> Losses:
         """Play a rollout and learn from it."""
         config = self.config
         for group in self.optimizer.param_groups:
-            group["lr"] = self.scheduled(config.learning_rate, config.final_learning_rate)
-        entropy_weight = 0.0 if self.imitating else self.scheduled(config.entropy, config.final_entropy)
-        rollout = self.collector.collect(self.network, self.generator, self.teacher if self.imitating else None)
-        losses = self.learn(rollout, entropy_weight)
+            group["lr"] = self.learning_rate()
+        self._enter_games()
+        collector = self.collectors[self.updates % len(self.collectors)]
+        if self.past:
+            if self.updates % config.past_every == 0:
+                self.past.keep(self.network)
+            self.past.choose(self.generator)
+        policy = config.improve_policy if self.improving else None
+        lesson = Lesson(self.teacher if self.imitating else None, policy)
+        rollout = collector.collect(self.network, self.generator, lesson)
+        losses = self.learn(rollout)
+        if self.past and config.opponent_share:
+            self.past.judge(-collector.payoff_against(config.opponents.index("past")))
+        if self.reference is not None:
+            follow(self.reference, self.network, config.reference_rate)
         self.updates += 1
         return losses
 
-    def learn(self, rollout: Rollout, entropy_weight: float) -> Losses:
+    def _enter_games(self) -> None:
+        """From a number of cards on, whole games instead of single deals."""
+        if self.config.whole_games and not self.playing_games and self.decisions >= self.config.whole_games:
+            self.playing_games = True
+            self.collectors = self._tables()
+
+    def learn(self, rollout: Rollout) -> Losses:
         """Several epochs of minibatches over the decisions of a rollout."""
-        config = self.config
-        order = torch.randperm(len(rollout.action), generator=self.generator)
-        old_log_p, value = self.evaluate(rollout, order)
-        advantage, complete = advantages(rollout, value.numpy(), config.gamma, config.trace)
-        target = torch.from_numpy(advantage) + value
-        weight = torch.from_numpy(complete)
-        normal = torch.from_numpy(normalised(advantage, complete))
+        config, size = self.config, len(rollout.action)
+        order = torch.randperm(size, generator=self.generator)
+        ready = self.prepare(rollout, order)
         losses = Losses()
         parts = 0
-        for epoch in range(config.epochs):
+        for epoch in range(config.improve_epochs if self.improving else config.epochs):
             if epoch:
-                order = torch.randperm(len(rollout.action), generator=self.generator)
+                order = torch.randperm(size, generator=self.generator)
             for rows in order.split(config.minibatch):
-                batch = [x[rows].to(self.device) for x in (rollout.state, rollout.mask, rollout.action, rollout.label)]
-                old = [x[rows].to(self.device) for x in (old_log_p, normal, target, weight)]
-                loss, ratio = self.loss(losses, batch, old, entropy_weight)
+                loss, ratio = self.loss(losses, rollout, ready, rows)
                 if not parts:
                     losses.first_ratio = float((ratio - 1).abs().max())
                 self.optimizer.zero_grad(set_to_none=True)
@@ -125,49 +177,94 @@ class Trainer:
                 torch.nn.utils.clip_grad_norm_(self.network.parameters(), config.gradient_norm)
                 self.optimizer.step()
                 parts += 1
-        for name in ("policy", "value", "entropy", "divergence", "clipped"):
-            setattr(losses, name, getattr(losses, name) / parts)
+        losses.average(parts)
         return losses
 
-    def evaluate(self, rollout: Rollout, order: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-probabilities of the cards chosen and values f32[K], before the network changes.
+    def prepare(self, rollout: Rollout, order: Tensor) -> Prepared:
+        """Advantages and targets, from the network as it is before the update.
+
+        While a lesson is learned (imitating, improving) the critic's targets are the rewards as they came.
+        """
+        config, lesson = self.config, self.imitating or self.improving
+        if lesson:
+            log_p = value = torch.zeros(len(order))
+            chosen, reference = None, torch.empty(len(order), 0)
+        else:
+            log_p, value, chosen, reference = self.evaluate(rollout, order)
+        trace, gamma = (1.0, 1.0) if lesson else (config.trace, config.gamma)
+        base = None if chosen is None else chosen.numpy()
+        gain, complete = advantages(rollout, value.numpy(), gamma, trace, base)
+        if lesson:  # deals without an end in the rollout have no rewards yet
+            complete = (rollout.outcome[:, 0] != UNKNOWN).numpy()
+        target = torch.from_numpy(gain) + (value if chosen is None else chosen)
+        advantage = (target - value).numpy()
+        normal = torch.from_numpy(normalised(advantage, complete))
+        return Prepared(log_p, normal, target, torch.from_numpy(complete), reference)
+
+    def evaluate(self, rollout: Rollout, order: Tensor) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
+        """Before the network changes: log-probabilities of the cards chosen, values of states and of these cards
+        (None where the critic values states), f32[K] each, and the reference's log-probabilities f32[K, A].
 
         In the very minibatches of the first epoch, so that its first ratios are exactly 1.
         """
-        log_p, value = torch.empty(len(order)), torch.empty(len(order))
+        size = len(order)
+        log_p, value, chosen = torch.empty(size), torch.empty(size), torch.empty(size)
+        reference = torch.empty((size, self.game.deck.size if self.reference else 0))
+        judges_cards = self.config.judges == "cards"
         with torch.no_grad():
             for rows in order.split(self.config.minibatch):
-                logits, values = self.network(rollout.state[rows].to(self.device))
-                all_log_p = masked_log_softmax(logits, rollout.mask[rows].to(self.device)).cpu()
-                log_p[rows] = all_log_p.gather(1, rollout.action[rows, None])[:, 0]
-                value[rows] = values.cpu()
-        return log_p, value
+                state, mask = rollout.state[rows].to(self.device), rollout.mask[rows].to(self.device)
+                action = rollout.action[rows, None].to(self.device)
+                logits, worth, _ = self.network(state)
+                all_log_p = masked_log_softmax(logits, mask)
+                log_p[rows] = all_log_p.gather(1, action)[:, 0].cpu()
+                value[rows] = value_of(worth, all_log_p).cpu()
+                if judges_cards:
+                    chosen[rows] = worth.gather(1, action)[:, 0].cpu()
+                if self.reference:
+                    reference[rows] = masked_log_softmax(self.reference.logits(state), mask).cpu()
+        return log_p, value, chosen if judges_cards else None, reference
 
-    def loss(self, losses: Losses, batch: Any, old: Any, entropy_weight: float) -> tuple[Tensor, Tensor]:
-        """PPO's clipped surrogate, the critic's squared error and the entropy bonus of a minibatch.
+    def loss(self, losses: Losses, rollout: Rollout, ready: Prepared, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """The objective of a minibatch, and the probability ratios of the cards chosen.
 
-        While a teacher is imitated, the log-probability of its card stands in for the surrogate.
+        PPO's clipped surrogate (or what stands for it while a lesson is learned), the critic's squared error, the
+        entropy bonus, the forecasts and the divergence from the reference policy.
         """
-        (state, mask, action, label), (old_log_p, advantage, target, weight) = batch, old
+        config = self.config
+        here = [x[rows].to(self.device) for x in (rollout.state, rollout.mask, rollout.action, rollout.outcome)]
+        known = [x[rows].to(self.device) for x in (ready.log_p, ready.advantage, ready.target, ready.weight)]
+        (state, mask, action, outcome), (old_log_p, advantage, target, weight) = here, known
         share = weight.float() / weight.sum().clamp(min=1)
-        logits, value = self.network(state)
+        alike = torch.full_like(share, 1 / len(share))  # lessons are learned at every decision
+        logits, worth, foretold = self.network(state)
         log_p = masked_log_softmax(logits, mask)
         chosen = log_p.gather(1, action[:, None])[:, 0]
         ratio = (chosen - old_log_p).exp()
-        clipped = ratio.clamp(1 - self.config.clip, 1 + self.config.clip)
-        gain = torch.minimum(ratio * advantage, clipped * advantage)
+        judged = worth if worth.dim() == 1 else worth.gather(1, action[:, None])[:, 0]
+        error = ((judged - target) ** 2 * share).sum()
+        entropy = objective.entropy_of(log_p, mask, share)
+        total = config.value_weight * error
         if self.imitating:
-            gain = log_p.gather(1, label[:, None])[:, 0]
-        policy = -(gain * share).sum()
-        error = ((value - target) ** 2 * share).sum()
-        entropy = -((log_p.exp() * log_p).masked_fill(~mask, 0.0).sum(1) * share).sum()
+            policy = objective.imitation(log_p, rollout.label[rows].to(self.device), alike)
+        elif self.improving:
+            payoff = rollout.payoff[rows].to(self.device)
+            policy = objective.improvement(logits, mask, payoff, config.temperature, alike)
+        else:
+            policy = objective.clipped_surrogate(ratio, advantage, config.clip, share)
+            total = total - self.scheduled(config.entropy, config.final_entropy) * entropy
+            if self.reference is not None:
+                reference = ready.reference[rows].to(self.device)
+                total = total + config.reference_weight * objective.divergence_from(log_p, reference, mask, share)
+        if config.forecast_weight:
+            forecast = objective.forecast_error(foretold, target, outcome, share)
+            losses.note(forecast=forecast)
+            total = total + config.forecast_weight * forecast
         with torch.no_grad():
-            losses.policy += policy.item()
-            losses.value += error.item()
-            losses.entropy += entropy.item()
-            losses.divergence += ((ratio - 1 - (chosen - old_log_p)) * share).sum().item()
-            losses.clipped += (((ratio - 1).abs() > self.config.clip) * share).sum().item()
-        return policy + self.config.value_weight * error - entropy_weight * entropy, ratio.detach()
+            divergence = ((ratio - 1 - (chosen - old_log_p)) * share).sum()
+            clipped = (((ratio - 1).abs() > config.clip) * share).sum()
+        losses.note(policy=policy, value=error, entropy=entropy, divergence=divergence, clipped=clipped)
+        return policy + total, ratio.detach()
 
     def agent(self, name: str = "ppo") -> NetworkAgent:
         """The present policy as an agent (its most probable cards)."""
@@ -177,10 +274,9 @@ class Trainer:
 
     def about(self) -> dict[str, Any]:
         """What a checkpoint says of itself."""
-        config = self.config
         return {
-            **network_about(self.game, self.rules.players, config.hidden, self.ignore),
-            "config": config.as_dict(),
+            **network_about(self.game, self.rules.players, self.network.shape),
+            "config": self.config.as_dict(),
             "updates": self.updates,
             "decisions": self.decisions,
             "history": self.history,
@@ -191,13 +287,16 @@ class Trainer:
         return {f"model.{name}": tensor.cpu() for name, tensor in self.network.state_dict().items()}
 
     def tensors(self) -> dict[str, Tensor]:
-        """All that training goes on from: weights, Adam's moments, lanes and random numbers."""
+        """All that training goes on from: weights, Adam's moments, lanes and random numbers, older selves."""
         found = self.weights()
         for number, moments in self.optimizer.state_dict()["state"].items():
             found |= {f"adam.{number}.{name}": tensor.cpu() for name, tensor in moments.items()}
-        found["lanes"] = torch.from_numpy(self.batch.states.view(np.uint8).copy())
+        for number, table in enumerate(self.collectors):
+            found[f"lanes.{number}"] = torch.from_numpy(table.batch.states.view(np.uint8).copy())
+        if self.reference is not None:
+            found |= {f"reference.{name}": tensor.cpu() for name, tensor in self.reference.state_dict().items()}
         found["generator"] = self.generator.get_state()
-        return found
+        return found | (self.past.tensors() if self.past else {})
 
     def restore(self, tensors: dict[str, Tensor], about: dict[str, Any]) -> None:
         """Continue from a checkpoint's tensors as if never interrupted.
@@ -205,21 +304,39 @@ class Trainer:
         Raises:
             CheckpointError: a checkpoint of a policy alone.
         """
-        if not {"lanes", "generator"} <= set(tensors):
+        if not {"lanes.0", "generator"} <= set(tensors):
             raise CheckpointError("the checkpoint holds a policy alone; a run is resumed from its last.safetensors")
-        self.network.load_state_dict({n[6:]: t for n, t in tensors.items() if n.startswith("model.")})
+        self.network.load_state_dict(part_of(tensors, "model."))
         moments: dict[int, dict[str, Tensor]] = {}
-        for name, tensor in tensors.items():
-            if name.startswith("adam."):
-                _, number, field = name.split(".")
-                moments.setdefault(int(number), {})[field] = tensor
+        for name, tensor in part_of(tensors, "adam.").items():
+            number, _, field = name.partition(".")
+            moments.setdefault(int(number), {})[field] = tensor
         state = self.optimizer.state_dict()
         self.optimizer.load_state_dict({"state": moments, "param_groups": state["param_groups"]})
-        self.batch.states[:] = tensors["lanes"].numpy().view(self.game.state)
-        self.batch.look()
+        if self.reference is not None:
+            self.reference.load_state_dict(part_of(tensors, "reference."))
+        if self.past:
+            self.past.restore(tensors)
         self.generator.set_state(tensors["generator"])
-        self.updates = about["updates"]
+        self.updates = about["updates"] - 1  # the stage of the update that was the last
+        self._enter_games()
+        self.updates += 1
+        for number, table in enumerate(self.collectors):
+            table.batch.states[:] = tensors[f"lanes.{number}"].numpy().view(self.game.state)
+            table.batch.look()
         self.history = about["history"]
+
+
+def part_of(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The tensors whose names begin so, without that."""
+    return {name[len(prefix) :]: tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def follow(reference: torch.nn.Module, network: torch.nn.Module, rate: float) -> None:
+    """Move a network's weights a share of the way to another's."""
+    with torch.no_grad():
+        for old, new in zip(reference.parameters(), network.parameters(), strict=True):
+            old.lerp_(new, rate)
 
 
 def normalised(advantage: np.ndarray, complete: np.ndarray) -> np.ndarray:

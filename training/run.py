@@ -25,8 +25,9 @@ from ..envs.game import with_episode
 from .config import TrainConfig, plain
 from .evaluate import Standing, as_json, evaluate
 from .match import Design
+from .objective import Losses
 from .plots import learning_curve
-from .ppo import Losses, Trainer
+from .ppo import Trainer
 from .seeds import TEST, VALIDATION, seed_of
 
 
