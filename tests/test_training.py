@@ -12,7 +12,7 @@ import torch
 
 from stich.agents import load_agent
 from stich.agents.checkpoint import CheckpointError, read_checkpoint, save_checkpoint
-from stich.agents.network import NEVER, ActorCritic, NetworkAgent, masked_log_softmax
+from stich.agents.network import NEVER, ActorCritic, NetworkAgent, Shape, masked_log_softmax
 from stich.envs import HERZELN, VIERSCHE, OptionError, make_batch
 from stich.training.config import TrainConfig, find_config, overrides, read_yaml, train_config
 from stich.training.ppo import Trainer
@@ -42,7 +42,7 @@ def rollout_of(index: Any, seat: Any, reward: Any, done: Any) -> Rollout:
     """A rollout of which only what advantages need is there."""
     none = torch.empty(0)
     arrays = (np.array(index, np.int32), np.array(seat, np.int8), np.array(reward, np.float32), np.array(done, bool))
-    return Rollout(none, none, none, none, *arrays)
+    return Rollout(none, none, none, none, none, none, *arrays)
 
 
 def test_advantages_of_a_hand_computed_example() -> None:
@@ -105,7 +105,7 @@ def slow_advantages(rollout: Rollout, value: np.ndarray, gamma: float, trace: fl
 @pytest.mark.parametrize(("game", "steps"), [("herzeln", 52), ("herzeln", 41), ("viersche", 36), ("viersche", 50)])
 def test_advantages_equal_their_definition_in_real_play(game: str, steps: int) -> None:
     trainer = Trainer(tiny(game=game, steps=steps, lanes=6))
-    rollout = trainer.collector.collect(trainer.network, trainer.generator)
+    rollout = trainer.collectors[0].collect(trainer.network, trainer.generator)
     value = np.random.default_rng(0).normal(size=len(rollout.action)).astype(np.float32)
     found, complete = advantages(rollout, value, 0.97, 0.9)
     expected = slow_advantages(rollout, value, 0.97, 0.9)
@@ -116,7 +116,7 @@ def test_advantages_equal_their_definition_in_real_play(game: str, steps: int) -
 @pytest.mark.parametrize(("game", "steps"), GAMES)
 def test_rewards_in_a_rollout_are_the_payoffs_of_the_deals(game: str, steps: int) -> None:
     trainer = Trainer(tiny(game=game, steps=steps))
-    rollout = trainer.collector.collect(trainer.network, trainer.generator)
+    rollout = trainer.collectors[0].collect(trainer.network, trainer.generator)
     assert rollout.done[-1].all()
     np.testing.assert_allclose(rollout.reward.sum(2), 0, atol=1e-5)
     assert np.abs(rollout.reward).max() <= 1
@@ -263,12 +263,12 @@ def test_checkpoints_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match="trained on encoding 0 of herzeln, but this version has 2"):
         load_agent(f"ppo:{tmp_path / 'old'}")
     save_checkpoint(tmp_path / "bare", tensors, {"game": "herzeln"})
-    with pytest.raises(CheckpointError, match="lacks players, hidden, ignore, encoding"):
+    with pytest.raises(CheckpointError, match="lacks players, shape, encoding"):
         load_agent(f"ppo:{tmp_path / 'bare'}")
     (tmp_path / "last.safetensors").write_bytes(good.read_bytes())
     with pytest.raises(CheckpointError, match="holds a policy alone"):
         train(tiny(), tmp_path, resume=True)
-    save_checkpoint(tmp_path / "wide", tensors, {**about, "hidden": [99, 16]})
+    save_checkpoint(tmp_path / "wide", tensors, {**about, "shape": {**about["shape"], "hidden": [99, 16]}})
     with pytest.raises(CheckpointError, match="does not fit its own description"):
         load_agent(f"ppo:{tmp_path / 'wide'}")
 
@@ -294,9 +294,10 @@ def test_a_full_disk_leaves_the_old_checkpoint(tmp_path: Path, monkeypatch: pyte
     assert [file.name for file in tmp_path.iterdir()] == ["agent.safetensors"]
 
 
-def test_the_actor_reads_no_hidden_card() -> None:
+@pytest.mark.parametrize("trunk", ["plain", "suits"])
+def test_the_actor_reads_no_hidden_card(trunk: str) -> None:
     """Logits depend on the first D entries of the full state only."""
-    network = ActorCritic(VIERSCHE, 4, (16, 16))
+    network = ActorCritic(VIERSCHE, 4, Shape((16, 16), trunk))
     batch = make_batch("viersche", lanes=8, episode="deal")
     state = torch.from_numpy(batch.state)
     other = state.clone()
@@ -323,8 +324,14 @@ def test_the_actor_reads_no_hidden_card() -> None:
         ({"gamma": 2}, "gamma=2.0 is not valid. Valid: 0.0 to 1.0"),
         ({"threads": -1}, "threads=-1 is not valid"),
         ({"options": [1]}, "options=.* is not valid. Valid: a mapping"),
-        ({"opponent_share": 0.5}, "and an opponent where it is above 0"),
+        ({"opponent_share": 0.5}, "and opponents where it is above 0"),
         ({"baselines": ["nobody"]}, "unknown herzeln agent 'nobody'"),
+        ({"improve": 5, "improve_policy": "nobody"}, "unknown herzeln policy 'nobody'"),
+        ({"goal": "moon=me"}, "unknown goal 'moon=me'. Did you mean 'moon=self'"),
+        ({"preset": "hearts", "presets": ["herzeln"]}, "preset and presets exclude each other"),
+        ({"trunk": "suits", "hidden": [16]}, "Valid: 2 or more positive whole numbers"),
+        ({"improve": 100, "whole_games": 50}, "whole_games=50 is not valid. Valid: 0, or from imitate"),
+        ({"lesson_learning_rate": -1}, "lesson_learning_rate=-1 is not valid"),
     ],
 )
 def test_config_mistakes_are_named(values: dict[str, Any], message: str) -> None:
@@ -377,7 +384,7 @@ def test_an_agent_finds_the_device_of_its_network() -> None:
     trainer = Trainer(tiny())
     trainer.network.to("meta")
     with pytest.raises((NotImplementedError, RuntimeError), match="Cannot copy out of meta tensor"):
-        trainer.agent().log_probabilities(trainer.batch.views[:1])
+        trainer.agent().log_probabilities(trainer.collectors[0].batch.views[:1])
 
 
 @pytest.mark.parametrize(
@@ -388,7 +395,8 @@ def test_shipped_configs_build(path: Path) -> None:
         assert json.dumps(tournament_config(read_yaml(path)).as_dict())
         return
     config = train_config(read_yaml(path))
-    ActorCritic({"herzeln": HERZELN, "viersche": VIERSCHE}[config.game], 4, config.hidden)
+    shape = Shape(config.hidden, config.trunk, config.unread(), config.critic, config.judges)
+    ActorCritic({"herzeln": HERZELN, "viersche": VIERSCHE}[config.game], config.rules().players, shape)
     assert json.dumps(config.as_dict())
 
 
