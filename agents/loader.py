@@ -42,12 +42,13 @@ def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent
     """The agent of that name for a game.
 
     Args:
-        name: `random`, `duck`, `low`, `greedy`, `rules`; `ppo:PATH` for a checkpoint; `pimc:worlds=30,exact=6` or
-            `ismcts:iterations=1000` for a searcher; `module:Class` for your own (called with the game's name if it
-            takes an argument of that name); or the name under which an installed package registers its agent, as an
-            entry point of the group `stich.agents`.
+        name: `random`, `duck`, `low`, `greedy`, `rules`; `ppo` for the shipped network, `ppo:PATH` for a checkpoint;
+            `pimc:worlds=30,exact=6` or `ismcts:iterations=1000` for a searcher; `module:Class` for your own (called
+            with the game's name if it takes an argument of that name); or the name under which an installed package
+            registers its agent, as an entry point of the group `stich.agents`.
         game: "herzeln" or "viersche".
-        options: Passed on: `sample=True` to a checkpoint's agent, anything to your own class.
+        options: Passed on: `sample=True` to a network's agent, rule options such as `players=3` to the shipped one,
+            anything to your own class.
 
     Raises:
         OptionError: no agent of that name for that game.
@@ -64,14 +65,16 @@ def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent
 
         return load_network_agent(rest, found, **options)
     if name == "ppo":
-        raise OptionError("agent 'ppo' needs a checkpoint. Valid: ppo:PATH, such as ppo:runs/NAME/agent.safetensors")
+        from .shipped import ShippedAgent  # needs torch
+
+        return ShippedAgent(found, **options)
     if rest:
         return _own_agent(kind, rest, found, options)
     if name not in KERNELS[found.name]:
         guests = {point.name: point for point in entry_points(group=GROUP)}
         if name in guests:
             return _own_agent(guests[name].module, guests[name].attr, found, options)
-        valid = [*KERNELS[found.name], *guests, "ppo:PATH", "pimc:worlds=30", "module:Class"]
+        valid = [*KERNELS[found.name], *guests, "ppo", "ppo:PATH", "pimc:worlds=30", "module:Class"]
         raise OptionError(unknown(f"{found.name} agent", name, valid))
     if options:
         raise OptionError(f"agent {name!r} takes no options, got {', '.join(options)}")

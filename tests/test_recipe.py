@@ -123,7 +123,8 @@ def test_card_payoffs_are_what_playing_on_brings(game: str, policy: str, cards: 
 
 def test_improvement_learns_which_cards_pay() -> None:
     """After a few updates the policy that has tried cards beats random by far, learning from that very policy."""
-    config = tiny(improve=10**9, decisions=2 * 10**9, improve_policy="random", lanes=128, hidden=(64, 64), minibatch=256, learning_rate=0.002)
+    sizes = {"lanes": 128, "hidden": (64, 64), "minibatch": 256, "learning_rate": 0.002}
+    config = tiny(improve=10**9, decisions=2 * 10**9, improve_policy="random", **sizes)
     trainer = Trainer(config)
     for _ in range(15):
         trainer.update()

@@ -14,6 +14,7 @@ from stich.agents import load_agent
 from stich.agents.checkpoint import CheckpointError, read_checkpoint, save_checkpoint
 from stich.agents.network import NEVER, ActorCritic, NetworkAgent, Shape, masked_log_softmax
 from stich.envs import HERZELN, VIERSCHE, OptionError, make_batch
+from stich.training.ablation import ablation_config
 from stich.training.config import TrainConfig, find_config, overrides, read_yaml, train_config
 from stich.training.ppo import Trainer
 from stich.training.rollout import NO_DECISION, Rollout, advantages
@@ -393,6 +394,9 @@ def test_an_agent_finds_the_device_of_its_network() -> None:
 def test_shipped_configs_build(path: Path) -> None:
     if path.stem.startswith("tournament"):
         assert json.dumps(tournament_config(read_yaml(path)).as_dict())
+        return
+    if path.stem.startswith("ablation"):
+        assert len(ablation_config(read_yaml(path)).runs()) > 5
         return
     config = train_config(read_yaml(path))
     shape = Shape(config.hidden, config.trunk, config.unread(), config.critic, config.judges)

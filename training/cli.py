@@ -279,6 +279,34 @@ def exploit_command(
     console.print(str(found), markup=False, highlight=False)
 
 
+@app.command(name="ship")
+@clear_errors
+def ship_command(
+    run: Annotated[Path, typer.Argument(help="folder of a finished training run")],
+    against: Annotated[list[str] | None, typer.Argument(help="agents to measure it against; rules by default")] = None,
+    deals: Annotated[int, typer.Option(min=2, help="test deals of each measurement")] = 2000,
+) -> None:
+    """Make a run's policy the agent `ppo` of its game and number of players, with a model card."""
+    from .ship import ship  # torch is slow to import
+
+    console.print(f"shipped: {ship(run, deals, tuple(against or ['rules']), say=console.print)}")
+
+
+@app.command(name="ablate")
+@clear_errors
+def ablate_command(
+    config: Annotated[str, typer.Argument(help="a YAML file, or the name of a shipped config")],
+    words: Words = None,
+    out: Annotated[Path | None, typer.Option(help="folder of the study; runs/NAME by default")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="continue the study in that folder")] = False,
+) -> None:
+    """Measure what each part of a training recipe is worth, at equal budget."""
+    from .ablation import ablate, ablation_config
+
+    path = find_config(config)
+    ablate(ablation_config(read_yaml(path), words or []), out or Path("runs") / path.stem, resume, console.print)
+
+
 @app.command()
 @clear_errors
 def variance(

@@ -74,6 +74,7 @@ class Trainer:
         for name in config.baselines:
             load_agent(name, game=config.game)
         self.updates = 0
+        self.seconds = 0.0  # spent on updates
         self.history: list[dict[str, float]] = []
         self.playing_games = False
         self.collectors = self._tables()
@@ -279,6 +280,7 @@ class Trainer:
             "config": self.config.as_dict(),
             "updates": self.updates,
             "decisions": self.decisions,
+            "seconds": self.seconds,
             "history": self.history,
         }
 
@@ -324,7 +326,7 @@ class Trainer:
         for number, table in enumerate(self.collectors):
             table.batch.states[:] = tensors[f"lanes.{number}"].numpy().view(self.game.state)
             table.batch.look()
-        self.history = about["history"]
+        self.seconds, self.history = about.get("seconds", 0.0), about["history"]
 
 
 def part_of(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

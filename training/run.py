@@ -79,7 +79,9 @@ def _loop(trainer: Trainer, out: Path) -> None:
         while not trainer.finished:
             started = time.perf_counter()
             losses = trainer.update()
-            rate = config.lanes * config.steps / (time.perf_counter() - started)
+            spent = time.perf_counter() - started
+            trainer.seconds += spent
+            rate = config.lanes * config.steps / spent
             _log(writer, trainer, losses, rate)
             bar.update(task, completed=trainer.decisions, rate=f"{rate:,.0f}/s")
             if trainer.updates % config.evaluate_every == 0 or trainer.finished:

@@ -1,0 +1,102 @@
+"""From a finished run to a shipped agent: the policy's weights beside the agents' code, and a model card."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..agents import load_agent
+from ..agents.checkpoint import read_checkpoint, require_fit, save_checkpoint
+from ..agents.files import write_atomically
+from ..agents.shipped import WEIGHTS, weights_path
+from ..envs.errors import OptionError
+from ..envs.game import get_game
+from .config import TrainConfig, plain, train_config
+from .evaluate import evaluate
+from .seeds import TEST, seed_of
+
+MOST_BYTES = 5_000_000
+KEPT = ("game", "players", "shape", "encoding", "decisions", "config", "seconds")
+
+
+def ship(
+    run: Path, deals: int, against: tuple[str, ...], folder: Path = WEIGHTS, say: Callable[[str], None] = print
+) -> Path:
+    """Copy a run's policy into the package and write its card, with results on test deals.
+
+    Args:
+        run: Folder of a training run.
+        deals: Test deals of each measurement.
+        against: Agents to measure it against, in every preset that it was trained on.
+        folder: Where shipped agents lie.
+
+    Returns:
+        The file of the weights.
+
+    Raises:
+        OptionError: weights too large for the package.
+    """
+    tensors, about = read_checkpoint(run / "agent.safetensors")
+    game = get_game(about.get("game", ""))
+    require_fit(run / "agent.safetensors", about, game)
+    config = train_config({**about["config"], "device": "auto"})
+    if sum(tensor.nbytes for tensor in tensors.values()) > MOST_BYTES:
+        raise OptionError(f"{run}: the weights take more than {MOST_BYTES:,} bytes. Valid: a smaller network")
+    path = weights_path(game, about["players"], folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    save_checkpoint(path, tensors, {key: about[key] for key in KEPT if key in about})
+    rows = _results(path, config, deals, against, say)
+    write_atomically(path.with_suffix(".md"), card(about, config, rows, deals, path.stat().st_size).encode())
+    return path
+
+
+def _results(
+    path: Path, config: TrainConfig, deals: int, against: tuple[str, ...], say: Callable[[str], None]
+) -> list[tuple[str, str, Any]]:
+    """Preset, opponent and standing of the agent, head-to-head."""
+    game, rows = get_game(config.game), []
+    agent = load_agent(f"ppo:{path}", game=game)
+    for preset, rules in zip(
+        config.presets or (config.preset or next(iter(game.presets)),), config.all_rules(), strict=True
+    ):
+        for name in against:
+            pair, seed = [agent, load_agent(name, game=game)], seed_of(TEST, config.seed)
+            standings, _ = evaluate(game, rules, pair, ["ppo", name], deals=deals, seed=seed)
+            rows.append((preset, name, standings[0]))
+            say(f"{preset}, against {name}: {standings[0].payoff.mean:+.2f}")
+    return rows
+
+
+def card(about: Mapping[str, Any], config: TrainConfig, rows: Any, deals: int, size: int) -> str:
+    """The model card as Markdown."""
+    hours = f"{about['seconds'] / 3600:.1f} hours" if "seconds" in about else "not measured"
+    lines = [
+        f"# `ppo` for {config.game}, {about['players']} players",
+        "",
+        f"Trained by `stich train` with the config below on {about['decisions']:,} cards of self-play; time: {hours}.",
+        f"Commit {_commit()}, encoding {about['encoding']}, {size:,} bytes.",
+        "",
+        f"Head-to-head on {deals} test deals in all seatings, payoff in points per seat and deal:",
+        "",
+        "| preset | against | payoff | 95 % interval |",
+        "|---|---|---|---|",
+    ]
+    for preset, name, standing in rows:
+        payoff, share = standing.payoff, standing.share
+        more = f" ({share.mean:.1%} of the points)" if share is not None else ""
+        lines.append(f"| {preset} | {name} | {payoff.mean:+.2f}{more} | {payoff.low:+.2f} to {payoff.high:+.2f} |")
+    text = yaml.safe_dump(plain(config.as_dict()), sort_keys=False)
+    return "\n".join([*lines, "", "```yaml", text + "```", ""])
+
+
+def _commit() -> str:
+    """The commit of the checkout that this runs from."""
+    here = Path(__file__).parent
+    found = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=here, capture_output=True, text=True, check=False
+    )
+    return found.stdout.strip() or "unknown"
