@@ -16,8 +16,9 @@ from gymnasium.vector.utils import batch_space
 
 from ..envs.batch import Batch, Terms
 from ..envs.cards import NO_CARD
-from ..envs.errors import DealError, OptionError
+from ..envs.errors import DealError, OptionError, unknown
 from ..envs.game import get_game
+from ..envs.picture import MODES, SIZE, Screen
 from ..envs.render import table_text
 from .base import Agent, checked_act
 from .loader import load_agent
@@ -142,7 +143,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, np.int64]):
     An illegal card ends the episode (`illegal="terminate"`) unless another option is given.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}
+    metadata: dict[str, Any] = {"render_modes": ["ansi", *MODES], "render_fps": 2}
 
     def __init__(
         self,
@@ -155,13 +156,16 @@ class SeatEnv(gymnasium.Env[np.ndarray, np.int64]):
         illegal: str = "terminate",
         illegal_reward: float | None = None,
         render_mode: str | None = None,
+        render_size: tuple[int, int] = SIZE,
         **options: Any,
     ) -> None:
-        if render_mode not in (None, "ansi"):
-            raise OptionError(f"render_mode={render_mode!r} is not valid. Valid: 'ansi' or None")
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise OptionError(unknown("render_mode", render_mode, self.metadata["render_modes"]))
         self.render_mode = render_mode
         self._seats = Seats(game, 1, opponents, seat, Terms(reward, illegal, illegal_reward), preset, **options)
         self.observation_space, self.action_space = self._seats.spaces()
+        drawn, fps = render_mode in MODES, self.metadata["render_fps"]
+        self._screen = Screen(self._seats.game, str(render_mode), render_size, fps) if drawn else None
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -179,6 +183,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, np.int64]):
         except DealError:
             self._np_random, self._np_random_seed = generator
             raise
+        self._show()
         return self._seats.observation()[0], self._info()
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
@@ -186,6 +191,7 @@ class SeatEnv(gymnasium.Env[np.ndarray, np.int64]):
         assert self._seats.batch is not None, "reset() must be called before step()"
         reward = self._seats.step(np.asarray([action]))
         done = not self._seats.batch.running[0]
+        self._show()
         return self._seats.observation()[0], float(reward[0]), bool(done), False, self._info()
 
     def action_masks(self) -> np.ndarray:
@@ -200,13 +206,23 @@ class SeatEnv(gymnasium.Env[np.ndarray, np.int64]):
         info["illegal_actions"] = int(self._seats.illegal_actions[0])
         return info if batch.running[0] else info | {"final_score": batch.final_score[0].copy()}
 
-    def render(self) -> str | None:  # type: ignore[override]
-        """The table as the learner sees it."""
+    def _show(self) -> None:
+        """In "human" the window follows by itself."""
+        if self.render_mode == "human":
+            self.render()
+
+    def render(self) -> str | np.ndarray | None:  # type: ignore[override]
+        """The table as the learner sees it: a text, an array uint8[height, width, 3], or (human) a window."""
         batch = self._seats.batch
         if self.render_mode is None or batch is None:
             return None
-        view = batch.view(self._seats.learner.astype(np.int8))
-        return table_text(self._seats.game, view[0])
+        view = batch.view(self._seats.learner.astype(np.int8))[0]
+        return table_text(self._seats.game, view) if self._screen is None else self._screen.show(view)
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._screen is not None:
+            self._screen.close()
 
 
 class SeatVectorEnv(VectorEnv):

@@ -15,10 +15,11 @@ from pettingzoo.utils import OrderEnforcingWrapper
 from .batch import Batch, Terms
 from .errors import IllegalCardError, OptionError, unknown
 from .game import Game
+from .picture import MODES, SIZE, Screen
 from .record import make_record
 from .render import table_text
 
-RENDER_MODES = ("ansi", "human")
+RENDER_MODES = ("ansi", *MODES)
 
 
 class RawEnv(AECEnv):
@@ -31,13 +32,26 @@ class RawEnv(AECEnv):
     metadata: dict[str, Any] = {
         "render_modes": list(RENDER_MODES),
         "is_parallelizable": False,
-        "render_fps": 1,
+        "render_fps": 2,
     }
 
-    def __init__(self, game: Game, options: Any, terms: Terms, render_mode: str | None = None) -> None:
+    def __init__(
+        self,
+        game: Game,
+        options: Any,
+        terms: Terms,
+        render_mode: str | None = None,
+        render_view: int | None = None,
+        render_size: tuple[int, int] = SIZE,
+    ) -> None:
         super().__init__()
         if render_mode is not None and render_mode not in RENDER_MODES:
             raise OptionError(unknown("render_mode", render_mode, RENDER_MODES))
+        if render_view is not None and (isinstance(render_view, bool) or render_view not in range(options.players)):
+            raise OptionError(f"render_view={render_view!r} is not valid. Valid: None, 0 to {options.players - 1}")
+        self.render_view = render_view
+        fps = self.metadata["render_fps"]
+        self.screen = Screen(game, str(render_mode), render_size, fps) if render_mode in MODES else None
         self.game, self.options, self.terms, self.render_mode = game, options, terms, render_mode
         self.metadata = {**type(self).metadata, "name": f"{game.name}_v0"}
         self.possible_agents = [f"player_{seat}" for seat in range(options.players)]
@@ -201,19 +215,23 @@ class RawEnv(AECEnv):
         """The episode so far: config, deals and actions, to be written as one line of JSON."""
         return make_record(self.game, self.options, self._start, self._actions)
 
-    def render(self) -> str | None:
-        """The table as text, all hands open: returned ("ansi") or printed ("human")."""
+    def render(self) -> str | np.ndarray | None:
+        """The table, all hands open or as seat `render_view` sees it.
+
+        Returns:
+            A text ("ansi"), an array uint8[height, width, 3] ("rgb_array"), or nothing ("human": shown in a window).
+        """
         if self.render_mode is None:
             gymnasium.logger.warn(f"render() needs a render_mode: {', '.join(RENDER_MODES)}")
             return None
-        text = table_text(self.game, self.batch.states[0])
-        if self.render_mode == "ansi":
-            return text
-        print(text)
-        return None
+        view = self.render_view
+        shown = self.batch.states[0] if view is None else self.view(self.possible_agents[view])[0]
+        return table_text(self.game, shown) if self.screen is None else self.screen.show(shown)
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Close the window, if there is one."""
+        if self.screen is not None:
+            self.screen.close()
 
     def __str__(self) -> str:
         return self.metadata["name"]
@@ -239,6 +257,8 @@ def make_env(
     illegal: str = "terminate",
     illegal_reward: float | None = None,
     render_mode: str | None = None,
+    render_view: int | None = None,
+    render_size: tuple[int, int] = SIZE,
     **options: Any,
 ) -> Any:
     """The environment of a game; `herzeln_v0.env` and its like are this with their game.
@@ -251,13 +271,16 @@ def make_env(
         illegal: On an illegal card: "terminate" (the game ends, the mover gets `illegal_reward`, the others 0),
             "raise", or "random" (a legal card is played instead and counted in `infos`).
         illegal_reward: By default worse than what any legal line can bring.
-        render_mode: "ansi", "human" or None.
+        render_mode: "ansi" (text), "rgb_array", "human" (a window) or None; the last two need the extra `render`.
+        render_view: The seat whose view is shown, the other hands face down; None: all hands open.
+        render_size: Width and height of pictures in pixels.
         options: The rule options, `players` and `episode` among them; see the game's `Options`.
 
     Raises:
         OptionError: what is wrong and what is valid.
     """
-    env = RawEnv(game, game.options(preset, **options), Terms(reward, illegal, illegal_reward), render_mode)
+    terms = Terms(reward, illegal, illegal_reward)
+    env = RawEnv(game, game.options(preset, **options), terms, render_mode, render_view, render_size)
     return env if raw else OrderEnforcing(env)
 
 

@@ -144,7 +144,7 @@ def test_wrong_options(game: str) -> None:
         with pytest.raises(OptionError, match="Valid: "):
             made(game, **wrong)
     with pytest.raises(OptionError, match="render_mode"):
-        made(game, render_mode="human")
+        made(game, render_mode="hologram")
     with pytest.raises(OptionError, match="num_envs"):
         made_many(game, 0)
     with pytest.raises(OptionError, match="make_batch"):

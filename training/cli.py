@@ -27,6 +27,7 @@ EXTRAS = {
     "pyspiel": "test",
     **dict.fromkeys(("polars", "choix", "openskill", "jinja2", "scipy", "open_spiel", "networkx"), "tournament"),
     "ray": "ray",
+    **dict.fromkeys(("pygame", "PIL"), "render"),
 }
 """The extra that brings a package."""
 
@@ -222,15 +223,24 @@ def replay(
     deal: Annotated[int, typer.Option(help="number of the deal, or of the line")] = 0,
     match: Annotated[int, typer.Option(help="number of the match")] = 0,
     game: Annotated[int, typer.Option(help="which of the games the deal was played in")] = 0,
-    png: Annotated[Path | None, typer.Option(help="also draw it to this file")] = None,
+    png: Annotated[Path | None, typer.Option(help="also draw all tricks in rows to this file")] = None,
+    gif: Annotated[Path | None, typer.Option(help="also draw the table card by card to this file")] = None,
+    table: Annotated[Path | None, typer.Option(help="also draw the table after --card cards to this PNG")] = None,
+    card: Annotated[int, typer.Option(help="the cards played before that picture")] = 0,
+    part: Annotated[int | None, typer.Option(help="of the game's deals draw only this one, from 0")] = None,
+    seat: Annotated[int | None, typer.Option(help="draw what this seat sees; all hands open by default")] = None,
 ) -> None:
     """Show a game trick by trick: > leads, * takes the trick."""
-    from .replay import open_story, story_picture, story_text
+    from .replay import open_story, story_gif, story_picture, story_text, table_png
 
     story = open_story(file, deal, match, game)
     console.print(story_text(story), markup=False, highlight=False, soft_wrap=True)
     if png is not None:
         write_atomically(png, story_picture(story))
+    if table is not None:
+        write_atomically(table, table_png(story, part, card, seat))
+    if gif is not None:
+        write_atomically(gif, story_gif(story, part, seat))
 
 
 @app.command()

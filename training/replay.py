@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,10 @@ import polars as pl
 import yaml
 
 from ..envs.batch import Batch, Terms
-from ..envs.cards import NO_SEAT, SUITS
+from ..envs.cards import NO_CARD, NO_SEAT, SUITS
 from ..envs.errors import OptionError
 from ..envs.game import Game, get_game
+from ..envs.picture import SIZE, Size, table_picture
 from ..envs.record import replay as replay_record
 from ..envs.render import hand_text
 from ..envs.state import PASS
@@ -41,6 +41,8 @@ class Deal:
         before: The state [1] before its first card.
         passed: Cards passed, by seat.
         tricks: In order.
+        cards: Passed and played, in order.
+        states: The state [1] before each card, and that after the last one, without the next deal.
         points: Points of each seat in the deal, as the game counts them.
     """
 
@@ -48,6 +50,8 @@ class Deal:
     passed: dict[int, list[int]] = field(default_factory=dict)
     tricks: list[Trick] = field(default_factory=list)
     points: list[float] = field(default_factory=list)
+    cards: list[int] = field(default_factory=list)
+    states: list[np.ndarray] = field(default_factory=list)
 
 
 @dataclass
@@ -74,13 +78,19 @@ def open_story(path: Path, deal: int, match: int = 0, game: int = 0) -> Story:
     if not 0 <= deal < len(lines):
         raise OptionError(f"{path} has no record {deal}. Valid: 0 to {len(lines) - 1}")
     try:
-        record = json.loads(lines[deal])
-        moves = (
-            (batch, action) for batch, action in zip(replay_record(record), [*record["actions"], None], strict=True)
-        )
-        return _tell(get_game(record["game"]), moves, None)
+        return record_story(json.loads(lines[deal]))
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise OptionError(f"line {deal} of {path} is no game record: {error}") from None
+
+
+def record_story(record: Mapping[str, Any], names: Sequence[str] | None = None) -> Story:
+    """The game of a record.
+
+    Raises:
+        ValueError: something that is no record, or one without a card.
+    """
+    moves = zip(replay_record(record), [*record["actions"], None], strict=True)
+    return _tell(get_game(record["game"]), moves, names)
 
 
 def _from_tournament(path: Path, deal: int, match: int, game: int) -> Story:
@@ -122,7 +132,7 @@ def _moves(batch: Batch, actions: np.ndarray) -> Iterator[tuple[Batch, int | Non
     yield batch, None
 
 
-def _tell(game: Game, moves: Iterator[tuple[Batch, int | None]], names: Sequence[str] | None) -> Story:
+def _tell(game: Game, moves: Iterable[tuple[Batch, int | None]], names: Sequence[str] | None) -> Story:
     """Put the cards of a game into deals and tricks."""
     deals: list[Deal] = []
     started, batch = -1, None
@@ -134,6 +144,8 @@ def _tell(game: Game, moves: Iterator[tuple[Batch, int | None]], names: Sequence
             deals.append(Deal(batch.states.copy()))
             started = int(state["deal"])
         seat = int(state["seat"])
+        deals[-1].cards.append(action)
+        deals[-1].states[-1:] = [batch.states.copy(), _after(batch, action)]
         if state["phase"] == PASS:
             deals[-1].passed.setdefault(seat, []).append(action)
             continue
@@ -142,7 +154,7 @@ def _tell(game: Game, moves: Iterator[tuple[Batch, int | None]], names: Sequence
         trick = deals[-1].tricks[-1]
         trick.cards[seat] = action
         if len(trick.cards) == state["players"]:
-            after = _after(batch, action)
+            after = deals[-1].states[-1][0]
             trick.winner = int(after["last_seat"])
             sides = len(after["score"])
             deals[-1].points = [float(after["score"][each % sides]) for each in range(int(state["players"]))]
@@ -153,12 +165,15 @@ def _tell(game: Game, moves: Iterator[tuple[Batch, int | None]], names: Sequence
     return Story(game, shown, deals, batch.final_score[0].tolist())
 
 
-def _after(batch: Batch, action: int) -> Any:
-    """The state after a card, without the next deal that may follow it."""
-    alone = copy.deepcopy(batch)
-    alone.states["episode"] = 0  # a single deal
+def _after(batch: Batch, action: int) -> np.ndarray:
+    """The state [1] after a card, without the next deal that may follow it."""
+    states = batch.states.copy()
+    states["episode"] = 0  # a single deal
+    alone = Batch(batch.game, batch.options, batch.terms, 0, np.zeros(1, np.uint64), np.zeros(1, np.int64), "disabled")
+    alone.states[:] = states
+    alone.look()
     alone.advance(np.array([action]))
-    return alone.states[0]
+    return alone.states
 
 
 def story_text(story: Story) -> str:
@@ -204,6 +219,60 @@ def _tricks(story: Story, deal: Deal) -> list[str]:
             shown.append(f"{'>' if seat == trick.leader else ' '}{card:>3}{'*' if seat == trick.winner else ' '}")
         rows.append(f"  trick {number + 1:2d}  " + "  ".join(shown))
     return ["            " + "  ".join(f"seat {seat}"[:6].ljust(5) for seat in range(len(story.names))), *rows]
+
+
+def table_png(story: Story, part: int | None, card: int, seat: int | None = None, size: Size = SIZE) -> bytes:
+    """The table after so many cards of a deal as a PNG, all hands open or as a seat sees it."""
+    states = [state for deal in _parts(story, part) for state in deal.states]
+    if not 0 <= card < len(states):
+        raise OptionError(f"--card {card} is not there. Valid: 0 to {len(states) - 1}")
+    buffer = io.BytesIO()
+    _image(story, seen_by(story.game, states[card], seat), size).save(buffer, "png", optimize=True)
+    return buffer.getvalue()
+
+
+def story_gif(story: Story, part: int | None = None, seat: int | None = None, size: Size = (640, 426)) -> bytes:
+    """The game as a GIF, a picture a card: complete tricks stay longer, the end of a deal longest."""
+    images, times = [], []
+    for deal in _parts(story, part):
+        for state in deal.states:
+            images.append(_image(story, seen_by(story.game, state, seat), size))
+            whole = state["plays"][0] > 0 and (state["trick"] == NO_CARD).all()
+            times.append(1500 if whole else 600)
+        times[-1] = 4000
+    palette = images[len(images) // 2].quantize(96)
+    few = [image.quantize(palette=palette, dither=0) for image in images]
+    buffer = io.BytesIO()
+    few[0].save(buffer, "gif", save_all=True, append_images=few[1:], duration=times, loop=0, optimize=True)
+    return buffer.getvalue()
+
+
+def _parts(story: Story, part: int | None) -> list[Deal]:
+    """All deals of a game, or one."""
+    if part is None:
+        return story.deals
+    if not 0 <= part < len(story.deals):
+        raise OptionError(f"--part {part} is no deal of the game. Valid: 0 to {len(story.deals) - 1}")
+    return [story.deals[part]]
+
+
+def seen_by(game: Game, states: np.ndarray, seat: int | None) -> np.ndarray:
+    """The view [1] of a seat, or the state as it is."""
+    if seat is None:
+        return states
+    if seat not in range(int(states["players"][0])):
+        raise OptionError(f"--seat {seat} is no seat. Valid: 0 to {int(states['players'][0]) - 1}")
+    views = np.empty_like(states)
+    game.lanes.view(states, np.array([seat], np.int8), views)
+    return views
+
+
+def _image(story: Story, states: np.ndarray, size: Size) -> Any:
+    """A picture of a state or view [1] for Pillow."""
+    pixels = table_picture(story.game, states[0], size, story.names)
+    from PIL import Image
+
+    return Image.fromarray(pixels)
 
 
 def story_picture(story: Story) -> bytes:
