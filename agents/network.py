@@ -18,6 +18,8 @@ from torch import Tensor, nn
 from ..envs.encoding import Piece
 from ..envs.errors import OptionError, unknown
 from ..envs.game import Game
+from .base import kernel_agent
+from .loader import kernel_of
 
 NEVER = -1e9  # log-probability of an illegal card: exp() of it is exactly 0, and nothing becomes NaN
 SUITS = 4
@@ -41,6 +43,34 @@ def masked_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:
     return (below - below.exp().sum(-1, keepdim=True).log()).masked_fill(~mask, NEVER)
 
 
+def anchored(logits: Tensor, cards: Tensor, bonus: float) -> Tensor:
+    """Logits f32[N, A] with a bonus for one card each, int64[N]."""
+    return logits.scatter_add(1, cards[:, None], torch.full_like(cards, bonus, dtype=logits.dtype)[:, None])
+
+
+class Anchor:
+    """The kernel agent whose card a policy prefers; it draws nothing, so its card follows from the view.
+
+    Args:
+        game: What is played.
+        shape: Of the network; without an anchor there, logits stay as they are.
+    """
+
+    def __init__(self, game: Game, shape: Shape) -> None:
+        self.bonus = shape.anchor_bonus
+        self.agent = kernel_agent(shape.anchor, game.name, kernel_of(shape.anchor, game)) if shape.anchor else None
+
+    def cards(self, views: np.ndarray) -> Tensor:
+        """int64[N]; 0 everywhere where there is no anchor."""
+        if self.agent is None:
+            return torch.zeros(len(views), dtype=torch.int64)
+        return torch.from_numpy(self.agent.act(views, np.zeros(len(views), np.uint64)))
+
+    def __call__(self, logits: Tensor, cards: Tensor) -> Tensor:
+        """Logits f32[N, A] of the policy, given the anchor's cards int64[N]."""
+        return logits if self.agent is None else anchored(logits, cards, self.bonus)
+
+
 @dataclass(frozen=True)
 class Shape:
     """What a network is built from; checkpoints carry it.
@@ -51,6 +81,8 @@ class Shape:
         ignore: Slices of the observation that are not read (constant under the rules trained on).
         critic: Whether it sees `all_hands` or the mover's `own` observation only.
         judges: What the critic values: the `state`, or each of the `cards`.
+        anchor: A kernel agent whose card is preferred, so that the network learns where to leave it; None for no such.
+        anchor_bonus: What that card's logit gains.
     """
 
     hidden: tuple[int, ...] = (256, 256)
@@ -58,6 +90,8 @@ class Shape:
     ignore: tuple[str, ...] = ()
     critic: str = "all_hands"
     judges: str = "state"
+    anchor: str | None = None
+    anchor_bonus: float = 0.0
 
     def __post_init__(self) -> None:
         for name, valid in (("trunk", TRUNKS), ("critic", CRITICS), ("judges", JUDGED)):
@@ -337,6 +371,7 @@ class NetworkAgent:
 
     def __init__(self, name: str, game: Game, network: ActorCritic, players: int, sample: bool = False) -> None:
         self.name, self.game, self.network, self.players, self.sample = name, game, network, players, sample
+        self.anchor = Anchor(game, network.shape)
 
     def act(self, views: np.ndarray, keys: np.ndarray) -> np.ndarray:
         """Cards int64[N] for views [N]."""
@@ -356,7 +391,7 @@ class NetworkAgent:
         """
         count = len(views)
         observation, mask = self.game.encode(views), self.game.masks(views).astype(bool)
-        out = np.empty(mask.shape, np.float32)
+        out, cards = np.empty(mask.shape, np.float32), self.anchor.cards(views)
         device = self.device
         with torch.inference_mode():
             for start in range(0, count, BLOCK):
@@ -364,6 +399,7 @@ class NetworkAgent:
                 block = np.zeros((BLOCK, observation.shape[1]), np.int8)
                 block[: rows.stop - start] = observation[rows]
                 logits = self.network.logits(torch.from_numpy(block).to(device)).cpu()[: rows.stop - start]
+                logits = self.anchor(logits, cards[rows])
                 out[rows] = masked_log_softmax(logits, torch.from_numpy(mask[rows])).numpy()
         return out
 
@@ -372,18 +408,30 @@ class NetworkAgent:
         """Where the network is."""
         return next(self.network.parameters()).device
 
+    def values(self, states: np.ndarray, seats: np.ndarray) -> np.ndarray:
+        """f32[N]: what the critic, which sees all hands, expects a seat of each state to be paid from there on.
+
+        Args:
+            states: States [N].
+            seats: int8[N].
+
+        Returns:
+            In units of a whole deal.
+        """
+        players, game = int(states["players"][0]), self.game
+        views, full = np.empty_like(states), np.empty((len(states), game.encoding.state_size(players)), np.int8)
+        game.lanes.view(states, seats, views)
+        game.lanes.observe_state(states, seats, full.reshape(-1), np.zeros(1, game.state))
+        mask = game.masks(views).astype(bool)
+        mask[~mask.any(1)] = True  # a seat that is not to move
+        with torch.inference_mode():
+            logits, worth, _ = self.network(torch.from_numpy(full).to(self.device))
+            return value_of(worth, masked_log_softmax(logits, torch.from_numpy(mask).to(self.device))).cpu().numpy()
+
     def expected_payoff(self, states: np.ndarray) -> np.ndarray:
         """f32[N, P]: what the critic, which sees all hands, expects each seat to be paid (in units of a whole deal)."""
-        players = int(states["players"][0])
-        out = np.empty((len(states), players), np.float32)
-        full = np.empty((len(states), self.game.encoding.state_size(players)), np.int8)
-        for seat in range(players):
-            seats = np.full(len(states), seat, np.int8)
-            self.game.lanes.observe_state(states, seats, full.reshape(-1), np.zeros(1, self.game.state))
-            with torch.inference_mode():
-                logits, worth, _ = self.network(torch.from_numpy(full).to(self.device))
-                out[:, seat] = value_of(worth, logits.log_softmax(1)).cpu().numpy()
-        return out
+        seats = range(int(states["players"][0]))
+        return np.stack([self.values(states, np.full(len(states), seat, np.int8)) for seat in seats], 1)
 
     def explain(self, view: np.void) -> dict[str, Any]:
         """What the network makes of a view whose observer is to move.
@@ -398,7 +446,8 @@ class NetworkAgent:
         observation = torch.from_numpy(self.game.encode(views))
         with torch.inference_mode():
             logits, value, forecasts = self.network.explain(observation.to(self.device))
-            chances = masked_log_softmax(logits.cpu(), mask)[0].exp().tolist()
+            logits = self.anchor(logits.cpu(), self.anchor.cards(views))
+            chances = masked_log_softmax(logits, mask)[0].exp().tolist()
         labels = self.game.encoding.forecasts(self.players)
         return {
             "probabilities": {self.game.deck.name(int(card)): chances[card] for card in mask[0].nonzero()[:, 0]},

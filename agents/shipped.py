@@ -59,6 +59,10 @@ class ShippedAgent:
         """f32[N, A]: log-probability of each card."""
         return self._for(views).log_probabilities(views)
 
+    def values(self, states: np.ndarray, seats: np.ndarray) -> np.ndarray:
+        """f32[N]: see `NetworkAgent.values`."""
+        return self._for(states).values(states, seats)
+
     def expected_payoff(self, states: np.ndarray) -> np.ndarray:
         """f32[N, P]: see `NetworkAgent.expected_payoff`."""
         return self._for(states).expected_payoff(states)

@@ -29,6 +29,7 @@ PARTS: dict[str, dict[str, Any]] = {
     "cards": {"judges": "cards"},
     "cards by suit": {"judges": "cards", "trunk": "suits"},
     "reference": {"reference_weight": 0.1},
+    "anchor": {"anchor": "rules"},
     "forecasts": {"forecast_weight": 0.1},
     "past": {"opponents": ("past", "random"), "opponent_share": 0.5, "past_every": 2, "past_size": 2},
 }
@@ -149,7 +150,7 @@ def test_expected_sarsa_of_a_hand_computed_example() -> None:
 def test_outcomes_agree_with_the_payoffs_of_the_deals() -> None:
     """Without a moon the payoff follows from the own points: the others share the rest."""
     trainer = Trainer(tiny(game="herzeln", lanes=64))
-    rollout = trainer.collectors[0].collect(trainer.network, trainer.generator)
+    rollout = trainer.collectors[0].collect(trainer.network, trainer.generator, trainer.anchor)
     payoff = rollout.reward.sum(0)
     for lane in range(64):
         for step in range(52):
@@ -164,7 +165,7 @@ def test_outcomes_agree_with_the_payoffs_of_the_deals() -> None:
 
 def test_outcomes_of_viersche_are_points_and_tricks() -> None:
     trainer = Trainer(tiny(game="viersche", steps=36, lanes=64))
-    rollout = trainer.collectors[0].collect(trainer.network, trainer.generator)
+    rollout = trainer.collectors[0].collect(trainer.network, trainer.generator, trainer.anchor)
     payoff, step = rollout.reward.sum(0), 20
     for lane in range(64):
         number = rollout.index[step, lane]
@@ -178,7 +179,7 @@ def test_outcomes_of_viersche_are_points_and_tricks() -> None:
 
 def test_a_deal_that_goes_on_has_no_outcome_yet() -> None:
     trainer = Trainer(tiny(game="herzeln", steps=30, lanes=8))
-    rollout = trainer.collectors[0].collect(trainer.network, trainer.generator)
+    rollout = trainer.collectors[0].collect(trainer.network, trainer.generator, trainer.anchor)
     assert (rollout.outcome == UNKNOWN).all()
     rows = torch.arange(len(rollout.action))
     loss, _ = trainer.loss(objective.Losses(), rollout, trainer.prepare(rollout, rows), rows)
@@ -187,7 +188,7 @@ def test_a_deal_that_goes_on_has_no_outcome_yet() -> None:
 
 def test_a_goal_pays_the_event_and_nothing_else() -> None:
     trainer = Trainer(tiny(game="herzeln", goal="points=0", lanes=64))
-    rollout = trainer.collectors[0].collect(trainer.network, trainer.generator)
+    rollout = trainer.collectors[0].collect(trainer.network, trainer.generator, trainer.anchor)
     assert set(np.unique(rollout.reward)) <= {0.0, 1.0}
     assert rollout.reward[:-1].sum() == 0
     for lane in range(64):
@@ -264,11 +265,11 @@ def test_an_agent_explains_its_choice(game: str, tmp_path: Path) -> None:
 def test_lessons_note_what_was_asked_for() -> None:
     trainer = Trainer(tiny(game="viersche", steps=12))
     table = trainer.collectors[0]
-    plain = table.collect(trainer.network, trainer.generator)
+    plain = table.collect(trainer.network, trainer.generator, trainer.anchor)
     assert len(plain.payoff) == 0
     assert (plain.label == plain.action).all()
     lesson = Lesson(load_agent("greedy", game="viersche"), "rules")
-    noted = table.collect(trainer.network, trainer.generator, lesson)
+    noted = table.collect(trainer.network, trainer.generator, trainer.anchor, lesson)
     assert noted.payoff.shape == noted.mask.shape
     assert (noted.payoff[~noted.mask] == 0).all()
     assert noted.mask.gather(1, noted.label[:, None]).all()

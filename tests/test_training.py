@@ -43,7 +43,7 @@ def rollout_of(index: Any, seat: Any, reward: Any, done: Any) -> Rollout:
     """A rollout of which only what advantages need is there."""
     none = torch.empty(0)
     arrays = (np.array(index, np.int32), np.array(seat, np.int8), np.array(reward, np.float32), np.array(done, bool))
-    return Rollout(none, none, none, none, none, none, *arrays)
+    return Rollout(none, none, none, none, none, none, none, *arrays)
 
 
 def test_advantages_of_a_hand_computed_example() -> None:
@@ -106,7 +106,7 @@ def slow_advantages(rollout: Rollout, value: np.ndarray, gamma: float, trace: fl
 @pytest.mark.parametrize(("game", "steps"), [("herzeln", 52), ("herzeln", 41), ("viersche", 36), ("viersche", 50)])
 def test_advantages_equal_their_definition_in_real_play(game: str, steps: int) -> None:
     trainer = Trainer(tiny(game=game, steps=steps, lanes=6))
-    rollout = trainer.collectors[0].collect(trainer.network, trainer.generator)
+    rollout = trainer.collectors[0].collect(trainer.network, trainer.generator, trainer.anchor)
     value = np.random.default_rng(0).normal(size=len(rollout.action)).astype(np.float32)
     found, complete = advantages(rollout, value, 0.97, 0.9)
     expected = slow_advantages(rollout, value, 0.97, 0.9)
@@ -117,7 +117,7 @@ def test_advantages_equal_their_definition_in_real_play(game: str, steps: int) -
 @pytest.mark.parametrize(("game", "steps"), GAMES)
 def test_rewards_in_a_rollout_are_the_payoffs_of_the_deals(game: str, steps: int) -> None:
     trainer = Trainer(tiny(game=game, steps=steps))
-    rollout = trainer.collectors[0].collect(trainer.network, trainer.generator)
+    rollout = trainer.collectors[0].collect(trainer.network, trainer.generator, trainer.anchor)
     assert rollout.done[-1].all()
     np.testing.assert_allclose(rollout.reward.sum(2), 0, atol=1e-5)
     assert np.abs(rollout.reward).max() <= 1

@@ -30,6 +30,7 @@ BOUNDS = (
     ("improve", 0, 10**15),
     ("improve_epochs", 1, 1000),
     ("temperature", 1e-6, 10.0),
+    ("anchor_margin", 0.0, 10.0),
     ("past_every", 1, 10**9),
     ("past_size", 1, 10**6),
     ("reference_weight", 0.0, 100.0),
@@ -70,6 +71,8 @@ class TrainConfig:
         improve_policy: A kernel agent, such as rules.
         improve_epochs: Passes over the decisions of such an update.
         temperature: Payoff by which a card must be better to be played e times as often, after `improve`.
+        anchor: A kernel agent whose card the policy prefers: the network learns where to leave it. None for no such.
+        anchor_margin: Payoff by which another card must be better to be as likely.
         opponents: Agents that sit at some of the seats in some of the lanes, by turns; `past` is an older self, of
             those kept the more often the better it does. Elsewhere the learner plays itself.
         opponent_share: Share of the lanes in which they do.
@@ -102,6 +105,8 @@ class TrainConfig:
         evaluate_every: Updates between two evaluations (and checkpoints).
         evaluate_deals: Validation deals an evaluation plays against each baseline.
         baselines: Agents that the policy is measured against while it learns.
+        select: The baseline against which the best policy so far, on the validation deals, becomes the run's agent;
+            None: the last policy does.
         final_deals: Test deals of the table at the end; 0 for no table.
         threads: Threads of torch; 0 for all cores.
         device: Where the network is trained.
@@ -121,6 +126,8 @@ class TrainConfig:
     improve_policy: str = "rules"
     improve_epochs: int = 2
     temperature: float = 0.02
+    anchor: str | None = None
+    anchor_margin: float = 0.04
     opponents: tuple[str, ...] = ()
     opponent_share: float = 0.0
     opponent_seats: Literal["half", "others"] = "half"
@@ -151,6 +158,7 @@ class TrainConfig:
     evaluate_every: int = 10
     evaluate_deals: int = 200
     baselines: tuple[str, ...] = ("random",)
+    select: str | None = None
     final_deals: int = 1000
     threads: int = 0
     device: Literal["auto", "cpu", "cuda"] = "auto"
@@ -173,6 +181,8 @@ class TrainConfig:
                 f"config key whole_games={self.whole_games} is not valid. Valid: 0, or from imitate + improve on, "
                 f"which is {self.imitate + self.improve}"
             )
+        if self.select is not None and self.select not in self.baselines:
+            raise OptionError(unknown("baseline to select by", self.select, self.baselines))
         if self.preset and self.presets:
             raise OptionError("config keys preset and presets exclude each other. Valid: one of them")
         if self.whole_games and "game" not in get_game(self.game).options_class.__annotations__["episode"]:

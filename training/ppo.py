@@ -20,7 +20,7 @@ from ..agents import load_agent
 from ..agents.base import Agent
 from ..agents.checkpoint import CheckpointError, network_about
 from ..agents.loader import kernel_of
-from ..agents.network import ActorCritic, NetworkAgent, Shape, masked_log_softmax, value_of
+from ..agents.network import ActorCritic, Anchor, NetworkAgent, Shape, masked_log_softmax, value_of
 from ..envs.batch import Batch, Terms
 from ..envs.errors import OptionError
 from ..envs.game import get_game, with_episode
@@ -59,7 +59,10 @@ class Trainer:
         torch.manual_seed(config.seed)
         if config.threads:
             torch.set_num_threads(config.threads)
-        shape = Shape(config.hidden, config.trunk, config.unread(), config.critic, config.judges)
+        bonus = config.anchor_margin / config.temperature
+        form = (config.hidden, config.trunk, config.unread(), config.critic, config.judges)
+        shape = Shape(*form, config.anchor, bonus if config.anchor else 0.0)
+        self.anchor = Anchor(self.game, shape)
         self.network = ActorCritic(self.game, self.rules.players, shape).to(self.device)
         self.reference = copy.deepcopy(self.network) if config.reference_weight else None
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5)
@@ -144,7 +147,7 @@ class Trainer:
             self.past.choose(self.generator)
         policy = config.improve_policy if self.improving else None
         lesson = Lesson(self.teacher if self.imitating else None, policy)
-        rollout = collector.collect(self.network, self.generator, lesson)
+        rollout = collector.collect(self.network, self.generator, self.anchor, lesson)
         losses = self.learn(rollout)
         if self.past and config.opponent_share:
             self.past.judge(-collector.payoff_against(config.opponents.index("past")))
@@ -217,13 +220,16 @@ class Trainer:
                 state, mask = rollout.state[rows].to(self.device), rollout.mask[rows].to(self.device)
                 action = rollout.action[rows, None].to(self.device)
                 logits, worth, _ = self.network(state)
-                all_log_p = masked_log_softmax(logits, mask)
+                preferred = rollout.anchor[rows].to(self.device)
+                all_log_p = masked_log_softmax(self.anchor(logits, preferred), mask)
                 log_p[rows] = all_log_p.gather(1, action)[:, 0].cpu()
                 value[rows] = value_of(worth, all_log_p).cpu()
                 if judges_cards:
                     chosen[rows] = worth.gather(1, action)[:, 0].cpu()
                 if self.reference:
-                    reference[rows] = masked_log_softmax(self.reference.logits(state), mask).cpu()
+                    reference[rows] = masked_log_softmax(
+                        self.anchor(self.reference.logits(state), preferred), mask
+                    ).cpu()
         return log_p, value, chosen if judges_cards else None, reference
 
     def loss(self, losses: Losses, rollout: Rollout, ready: Prepared, rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -239,7 +245,7 @@ class Trainer:
         share = weight.float() / weight.sum().clamp(min=1)
         alike = torch.full_like(share, 1 / len(share))  # lessons are learned at every decision
         logits, worth, foretold = self.network(state)
-        log_p = masked_log_softmax(logits, mask)
+        log_p = masked_log_softmax(self.anchor(logits, rollout.anchor[rows].to(self.device)), mask)
         chosen = log_p.gather(1, action[:, None])[:, 0]
         ratio = (chosen - old_log_p).exp()
         judged = worth if worth.dim() == 1 else worth.gather(1, action[:, None])[:, 0]

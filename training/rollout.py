@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from ..agents.base import Agent
-from ..agents.network import ActorCritic, masked_log_softmax
+from ..agents.network import ActorCritic, Anchor, masked_log_softmax
 from ..envs.batch import Batch
 from ..envs.jit import entry
 from .counterfactual import card_payoffs
@@ -33,6 +33,7 @@ class Rollout:
         state: int8[K, F], full states relative to the decider; the first D entries are its observation.
         mask: bool[K, A], legal cards.
         action: int64[K], cards chosen.
+        anchor: int64[K], the cards that the policy prefers; 0 where it has no anchor.
         label: int64[K], the cards a teacher would choose; the chosen ones where there is none.
         payoff: f32[K, A], what every legal card brings when a policy plays on; empty where that was not asked for.
         outcome: int64[K, J], the true outcomes of the game's forecasts for the decider; UNKNOWN where a deal goes on.
@@ -45,6 +46,7 @@ class Rollout:
     state: Tensor
     mask: Tensor
     action: Tensor
+    anchor: Tensor
     label: Tensor
     payoff: Tensor
     outcome: Tensor
@@ -99,6 +101,7 @@ class Collector:
         self._state = torch.empty((steps * n, size), dtype=torch.int8)
         self._mask = torch.empty((steps * n, batch.actions), dtype=torch.bool)
         self._action = torch.empty(steps * n, dtype=torch.int64)
+        self._anchor = torch.empty(steps * n, dtype=torch.int64)
         self._label = torch.empty(steps * n, dtype=torch.int64)
         self._payoff = torch.empty((0, batch.actions))
         self._index = np.empty((steps, n), np.int32)
@@ -111,19 +114,22 @@ class Collector:
         self._foretold = np.zeros((steps, n, batch.players, kinds), np.int8)
         self._scratch = np.zeros(1, batch.game.state)
 
-    def collect(self, network: ActorCritic, generator: torch.Generator, lesson: Lesson | None = None) -> Rollout:
+    def collect(
+        self, network: ActorCritic, generator: torch.Generator, anchor: Anchor, lesson: Lesson | None = None
+    ) -> Rollout:
         """Play `steps` cards in every lane; the storage is overwritten by the next call."""
         lesson, count = lesson or Lesson(), 0
         if lesson.policy and not len(self._payoff):
             self._payoff = torch.empty((len(self._action), self.batch.actions))
         for step in range(self.steps):
-            count = self._step(network, generator, lesson, step, count)
+            count = self._step(network, generator, anchor, lesson, step, count)
         outcome = np.empty((count, self._foretold.shape[3]), np.int64)
         _outcomes(self._index, self._seat, self._ended, self._foretold, outcome)
         return Rollout(
             self._state[:count],
             self._mask[:count],
             self._action[:count],
+            self._anchor[:count],
             self._label[:count],
             self._payoff[:count] if lesson.policy else self._payoff[:0],
             torch.from_numpy(outcome),
@@ -133,7 +139,9 @@ class Collector:
             self._done,
         )
 
-    def _step(self, network: ActorCritic, generator: torch.Generator, lesson: Lesson, step: int, count: int) -> int:
+    def _step(
+        self, network: ActorCritic, generator: torch.Generator, anchor: Anchor, lesson: Lesson, step: int, count: int
+    ) -> int:
         """One card in every lane; returns the number of decisions so far."""
         batch = self.batch
         only_card(batch.legal, self._forced)
@@ -144,8 +152,11 @@ class Collector:
         if len(lanes):
             state = torch.from_numpy(batch.state[lanes])
             mask = torch.from_numpy(batch.action_mask[lanes]).bool()
-            action = draw(network, state, mask, generator, self.device)
+            preferred = anchor.cards(batch.views[lanes]) if anchor.agent else self._anchor[count:end].zero_()
+            logits = anchor(logits_of(network, state, self.device), preferred)
+            action = draw(logits, mask, generator)
             self._state[count:end], self._mask[count:end], self._action[count:end] = state, mask, action
+            self._anchor[count:end] = preferred
             self._note(lesson, lanes, slice(count, end), action)
             cards[lanes] = action.numpy()
         self._index[step] = NO_DECISION
@@ -191,12 +202,16 @@ class Collector:
         return float((self._reward[:, lanes].sum(0) * own).sum() / max(episodes, 1))
 
 
-def draw(network: ActorCritic, state: Tensor, mask: Tensor, generator: torch.Generator, device: torch.device) -> Tensor:
-    """Cards int64[N] drawn from the policy by the Gumbel-max rule."""
+def logits_of(network: ActorCritic, state: Tensor, device: torch.device) -> Tensor:
+    """Logits f32[N, A] of full states int8[N, F], of which the network sees the observation."""
     with torch.inference_mode():
-        logits = network.logits(state[:, : network.observation_size].to(device)).cpu()
-        noise = torch.empty_like(logits).exponential_(generator=generator)
-        return (masked_log_softmax(logits, mask) - noise.log()).argmax(1)
+        return network.logits(state[:, : network.observation_size].to(device)).cpu()
+
+
+def draw(logits: Tensor, mask: Tensor, generator: torch.Generator) -> Tensor:
+    """Cards int64[N] drawn from a policy by the Gumbel-max rule."""
+    noise = torch.empty_like(logits).exponential_(generator=generator)
+    return (masked_log_softmax(logits, mask) - noise.log()).argmax(1)
 
 
 @entry

@@ -1,6 +1,7 @@
 """A training run from config to files: progress, evaluations, checkpoints, resuming, the table at the end.
 
-A run folder holds `config.yaml`, `curve.csv`, `curve.png`, `agent.safetensors` (the policy alone),
+A run folder holds `config.yaml`, `curve.csv`, `curve.png`, `agent.safetensors` (the policy alone, the last
+or the best one),
 `last.safetensors` (all that training goes on from), `tensorboard/`, and at the end `table.md` and `table.json`.
 """
 
@@ -18,6 +19,7 @@ import yaml
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ..agents import load_agent
+from ..agents.base import Agent
 from ..agents.checkpoint import CheckpointError, read_checkpoint, require_fit, save_checkpoint
 from ..agents.files import write_atomically
 from ..envs.errors import OptionError
@@ -105,9 +107,11 @@ def measure(trainer: Trainer) -> dict[str, float]:
     return row
 
 
-def head_to_head(trainer: Trainer, name: str, part: int, deals: int) -> tuple[list[Standing], Design]:
-    """The present policy and the agent `name` on deals of one part of the seeds, as single deals."""
-    pair = [trainer.agent(), load_agent(name, game=trainer.game)]
+def head_to_head(
+    trainer: Trainer, name: str, part: int, deals: int, agent: Agent | None = None
+) -> tuple[list[Standing], Design]:
+    """The present policy (or another agent) and the agent `name` on deals of one part of the seeds, as single deals."""
+    pair = [agent or trainer.agent(), load_agent(name, game=trainer.game)]
     rules, seed = with_episode(trainer.rules, "deal"), seed_of(part, trainer.config.seed)
     return evaluate(trainer.game, rules, pair, ["ppo", name], deals=deals, seed=seed)
 
@@ -129,16 +133,24 @@ def save(trainer: Trainer, out: Path) -> None:
     rows.writeheader()
     rows.writerows(trainer.history)
     write_atomically(out / "curve.csv", text.getvalue().encode())
-    save_checkpoint(out / "agent.safetensors", trainer.weights(), trainer.about())
+    if is_best(trainer):
+        save_checkpoint(out / "agent.safetensors", trainer.weights(), trainer.about())
     save_checkpoint(out / "last.safetensors", trainer.tensors(), trainer.about())
+
+
+def is_best(trainer: Trainer) -> bool:
+    """Whether the last evaluation is the best so far, by the baseline that selects; without one it always is."""
+    name = trainer.config.select
+    return name is None or trainer.history[-1][name] >= max(row[name] for row in trainer.history)
 
 
 def _final_table(trainer: Trainer, out: Path, say: Callable[[str], None]) -> None:
     """Payoffs against each baseline and `rules` on the test deals, printed and written."""
     config = trainer.config
+    chosen = load_agent(f"ppo:{out / 'agent.safetensors'}", game=trainer.game)
     rows, lines = [], ["| PPO against | payoff | 95 % interval |", "|---|---|---|"]
     for name in dict.fromkeys((*config.baselines, "rules")):
-        standings, design = head_to_head(trainer, name, TEST, config.final_deals)
+        standings, design = head_to_head(trainer, name, TEST, config.final_deals, chosen)
         rows.append(as_json(trainer.game, config.final_deals, design, standings))
         lines.append(_table_row(name, standings[0]))
     write_atomically(out / "table.json", json.dumps(rows, indent=1).encode())

@@ -1,0 +1,104 @@
+"""A network with search: `pimc:policy=ppo` tries the cards that its policy thinks of in worlds that explain the play.
+
+The network is the prior (cards that it hardly ever plays are not tried), the policy of all seats after the card, the
+judge of where that leads (its critic, which sees all hands, at the mover's next decision), and it says how probable
+the others' plays make each world. Needs the extra `train`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..envs.batch import Batch, Terms
+from ..envs.errors import OptionError
+from ..envs.game import Game
+from .loader import load_agent
+from .pimc import Searching
+
+
+class NetworkPIMC(Searching):
+    """Perfect-information Monte Carlo by a network.
+
+    Args:
+        game: The game.
+        policy: A network's agent: `ppo`, or `ppo:PATH`.
+        worlds: Worlds a move.
+        turns: Own decisions after which the critic judges; 0 plays on to the end of the deal.
+        prior: Cards that the policy plays less often than that are not tried.
+        weighed: Whether worlds are drawn by how probable the policy makes the others' plays in them.
+        caution: Standard errors by which a card must be better than the policy's own.
+
+    Raises:
+        OptionError: an agent that is no network, or numbers that make no sense.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        policy: str = "ppo",
+        worlds: int = 30,
+        turns: int = 1,
+        prior: float = 0.01,
+        weighed: bool = True,
+        caution: float = 1.0,
+    ) -> None:
+        super().__init__(f"pimc:policy={policy},worlds={worlds}", game)
+        if worlds < 1 or turns < 0 or not 0 <= prior < 1:
+            raise OptionError(
+                f"pimc:worlds={worlds},turns={turns},prior={prior} is not valid. Valid: worlds from 1, turns from 0, "
+                "prior from 0 to below 1"
+            )
+        self.policy: Any = load_agent(policy, game)
+        if not hasattr(self.policy, "values"):
+            raise OptionError(f"pimc:policy={policy} is no network. Valid: ppo, or ppo:PATH")
+        self.count, self.turns, self.prior, self.caution = worlds, turns, prior, caution
+        self.likely = self.policy if weighed else None
+
+    def search(self, view: np.ndarray, cards: np.ndarray, key: np.uint64) -> int:
+        """The best card; the policy's own one unless another is better by more than chance would have it."""
+        log_p = self.policy.log_probabilities(view)[0]
+        own = int(np.searchsorted(cards, log_p.argmax(), "right") - 1)  # of cards worth the same the one tried
+        tried = np.flatnonzero((np.exp(log_p[cards]) >= self.prior) | (np.arange(len(cards)) == own))
+        if len(tried) == 1:
+            return int(cards[own])
+        payoffs = self.payoffs(view, cards[tried], key)
+        gain = payoffs - payoffs[:, tried == own]
+        error = gain.std(0) / np.sqrt(max(len(gain) - 1, 1))
+        return int(cards[tried[(gain.mean(0) - self.caution * error).argmax()]])
+
+    def payoffs(self, view: np.ndarray, cards: np.ndarray, key: np.uint64) -> np.ndarray:
+        """Payoff f64[W, C] of each card in each world, in units of a whole deal."""
+        worlds = self.worlds(view, key, self.count)
+        states, first = np.repeat(worlds, len(cards)), np.tile(cards, len(worlds))
+        return self.play_on(states, first, int(view["observer"][0])).reshape(len(worlds), len(cards))
+
+    def play_on(self, states: np.ndarray, first: np.ndarray, seat: int) -> np.ndarray:
+        """What a card in each state [M] leads to for the seat that plays it, f64[M]."""
+        lanes, total = self._lanes(states), np.zeros(len(states))
+        seats, turns = np.full(len(states), seat, np.int8), np.zeros(len(states), np.int64)
+        cards, going = first.copy(), np.ones(len(states), bool)
+        while going.any():
+            total += lanes.advance(np.where(going, cards, -1)).reward[:, seat]
+            going &= lanes.running
+            choice = going & (lanes.legal & (lanes.legal - 1) != 0)
+            turns += choice & (lanes.seat == seat)
+            judged = going & (turns == self.turns) if self.turns else np.zeros(len(going), bool)
+            if judged.any():
+                total[judged] += self.policy.values(lanes.states[judged], seats[judged])
+                going &= ~judged
+            cards = lanes.action_mask.argmax(1)  # forced cards; the others are chosen here
+            asked = np.flatnonzero(choice & going)
+            if len(asked):
+                cards[asked] = self.policy.act(lanes.views[asked], np.zeros(len(asked), np.uint64))
+        return total
+
+    def _lanes(self, states: np.ndarray) -> Batch:
+        """A batch that stands where the states do."""
+        options = self.game.options(players=int(states["players"][0]), episode="deal")
+        numbers, deals = np.zeros(len(states), np.uint64), np.zeros(len(states), np.int64)
+        lanes = Batch(self.game, options, Terms("payoff"), 0, numbers, deals, "disabled")
+        lanes.states[:] = states
+        lanes.look()
+        return lanes
