@@ -17,10 +17,12 @@ from ..envs.rng import combine
 from ..envs.state import PASS
 from .base import kernel_agent
 from .exact import exact_payoffs
-from .loader import kernel_of
+from .loader import kernel_of, load_agent
 from .search import candidates, searcher, single_deals
-from .worlds import sample_worlds
+from .worlds import resample, sample_worlds, weigh
 
+SURPLUS = 4  # worlds drawn for one that is kept where they are weighed
+EPS = 0.5  # of the plays of others are taken to be any card rather than that of the agent that weighs
 BLOCK = 16  # worlds between two looks at the clock
 
 
@@ -49,9 +51,21 @@ class Searching:
         """The best of several cards for one view [1]."""
         raise NotImplementedError
 
+    likely: Any = None  # the agent by whose plays worlds are weighed
+
     def worlds(self, view: np.ndarray, key: np.uint64, count: int) -> np.ndarray:
-        """States [count] as single deals."""
-        return single_deals(sample_worlds(self.game, view, np.array([key], np.uint64), count)[0])
+        """States [count] as single deals; weighed ones are drawn from `SURPLUS` times as many."""
+        keys = np.array([key], np.uint64)
+        if self.likely is None:
+            return single_deals(sample_worlds(self.game, view, keys, count)[0])
+        drawn = sample_worlds(self.game, view, keys, SURPLUS * count)
+        weights = weigh(self.game, drawn, view, self.likely, eps=EPS)
+        return single_deals(resample(drawn, weights, keys, count)[0])
+
+
+def own_card(policy: Any, view: np.ndarray, cards: np.ndarray, key: np.uint64) -> int:
+    """Which of the candidates [C] the policy's own card for a view [1] is, or is worth the same as."""
+    return int(np.searchsorted(cards, policy.act(view, np.array([key], np.uint64))[0], "right") - 1)
 
 
 class PIMC(Searching):
@@ -63,6 +77,7 @@ class PIMC(Searching):
         rollout: Policy of all seats in the play-outs: a shipped kernel agent.
         exact: Cards each from which the worlds are solved instead (0: never).
         caution: Standard errors by which a card must be better than the policy's own.
+        weigh: Agent by which worlds are weighed (see `worlds.weigh`): how probable it makes what the others played.
         ms: Milliseconds a move instead of a number of worlds; what is played then depends on the machine.
     """
 
@@ -73,6 +88,7 @@ class PIMC(Searching):
         rollout: str = "rules",
         exact: int = 0,
         caution: float = 1.0,
+        weigh: str = "",
         ms: float = 0.0,
     ) -> None:
         super().__init__(f"pimc:worlds={worlds}" if not ms else f"pimc:ms={ms:g}", game)
@@ -81,6 +97,7 @@ class PIMC(Searching):
                 f"pimc:worlds={worlds},exact={exact},ms={ms} is not valid. Valid: worlds from 1, others from 0"
             )
         self.count, self.exact, self.caution, self.ms = worlds, exact, caution, ms
+        self.likely = load_agent(weigh, game) if weigh else None
         self.policy = kernel_agent(rollout, game.name, kernel_of(rollout, game))
         self.loops = searcher(game, rollout)
         self.scratch = np.zeros(2, game.state)
@@ -104,7 +121,7 @@ class PIMC(Searching):
     def search(self, view: np.ndarray, cards: np.ndarray, key: np.uint64) -> int:
         """The best card; the policy's own one unless another is better by more than chance would have it."""
         payoffs = self.payoffs(view, cards, key)
-        own = np.searchsorted(cards, self.policy.act(view, np.array([key], np.uint64))[0], "right") - 1
+        own = own_card(self.policy, view, cards, key)
         gain = payoffs - payoffs[:, [own]]
         error = gain.std(0) / np.sqrt(max(len(gain) - 1, 1))
         return int(cards[(gain.mean(0) - self.caution * error).argmax()])
@@ -120,35 +137,63 @@ class ISMCTS(Searching):
 
     Args:
         game: The game.
-        iterations: Descents a move, each in a world of its own.
-        rollout: Policy of the play-outs.
+        iterations: Descents a move.
+        worlds: Worlds that they meet by turns.
+        rollout: Policy of the play-outs, whose card is the first that a node tries.
         exploration: Weight of the confidence bound's second term.
+        caution: Standard errors by which a card must be better than the policy's own.
     """
 
-    def __init__(self, game: Game, iterations: int = 500, rollout: str = "rules", exploration: float = 0.3) -> None:
+    def __init__(
+        self,
+        game: Game,
+        iterations: int = 500,
+        worlds: int = 60,
+        rollout: str = "rules",
+        exploration: float = 0.1,
+        caution: float = 1.0,
+    ) -> None:
         super().__init__(f"ismcts:iterations={iterations}", game)
-        if iterations < 1 or exploration < 0:
+        if iterations < 1 or worlds < 1 or exploration < 0:
             raise OptionError(
-                f"ismcts:iterations={iterations},exploration={exploration} is not valid. Valid: iterations from 1"
+                f"ismcts:iterations={iterations},worlds={worlds},exploration={exploration} is not valid. "
+                "Valid: iterations and worlds from 1, exploration from 0"
             )
-        self.iterations, self.exploration = iterations, exploration
+        self.iterations, self.count, self.exploration, self.caution = iterations, worlds, exploration, caution
+        self.policy = kernel_agent(rollout, game.name, kernel_of(rollout, game))
         self.loops = searcher(game, rollout)
         self.scratch = np.zeros(2, game.state)
 
     def search(self, view: np.ndarray, cards: np.ndarray, key: np.uint64) -> int:
+        """The best card; the policy's own one unless another is better by more than chance would have it."""
+        visits, mean, error = self.gains(view, cards, key)
+        own = own_card(self.policy, view, cards, key)
+        error[own] = 0
+        return int(cards[np.where(visits > 0, mean - self.caution * error, -np.inf).argmax()])
+
+    def gains(self, view: np.ndarray, cards: np.ndarray, key: np.uint64) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Visits of each card [C], its mean gain over the policy's usual payoffs, and the standard error of that."""
         size = self.iterations + 1
+        visits, chances = np.zeros(size, np.int32), np.zeros(size, np.int32)
+        sums, squares = np.zeros(size), np.zeros(size)
         children = np.zeros((size, self.game.deck.size), np.int32)
-        visits, chances, sums = np.zeros(size, np.int32), np.zeros(size, np.int32), np.zeros(size)
-        worlds = self.worlds(view, key, self.iterations)
-        self.loops.grow_tree(worlds, key, self.exploration, self.scratch, children, visits, chances, sums)
-        first = children[0]
-        return int(np.where(first > 0, visits[first], -1).argmax())
+        worlds = self.worlds(view, key, min(self.count, self.iterations))
+        usual = np.zeros((len(worlds), 4))
+        self.loops.usual_payoffs(worlds, key, self.scratch, usual)
+        choice, tree = self.game.deck.as_set(cards), (children, visits, chances, sums, squares)
+        self.loops.grow_tree(worlds, usual, choice, key, self.exploration, self.scratch, *tree)
+        nodes = children[0, cards]
+        times = np.where(nodes > 0, visits[nodes], 0)
+        tried = np.maximum(times, 1)
+        mean = sums[nodes] / tried
+        spread = np.sqrt(np.maximum(squares[nodes] / tried - mean**2, 0))
+        return times, mean, spread / np.sqrt(np.maximum(tried - 1, 1))
 
 
 SEARCHERS: dict[str, Callable[..., Searching]] = {"pimc": PIMC, "ismcts": ISMCTS}
 KEYS: dict[str, dict[str, Callable[[str], Any]]] = {
-    "pimc": {"worlds": int, "rollout": str, "exact": int, "caution": float, "ms": float},
-    "ismcts": {"iterations": int, "rollout": str, "exploration": float},
+    "pimc": {"worlds": int, "rollout": str, "exact": int, "caution": float, "weigh": str, "ms": float},
+    "ismcts": {"iterations": int, "worlds": int, "rollout": str, "exploration": float, "caution": float},
 }
 
 

@@ -12,12 +12,13 @@ from helpers import play_on
 from test_commands import run
 
 from stich.agents import load_agent
+from stich.agents.pimc import ISMCTS, own_card
 from stich.agents.search import candidates
 from stich.envs import HERZELN, VIERSCHE, OptionError, make_batch
 from stich.envs.game import GAMES
 from stich.training.match import make_design, owners_of, play_match
 
-NAMES = ["pimc:worlds=4", "pimc:worlds=3,exact=4,caution=0", "ismcts:iterations=20"]
+NAMES = ["pimc:worlds=4", "pimc:worlds=3,exact=4,caution=0", "pimc:worlds=3,weigh=rules", "ismcts:iterations=20"]
 
 
 def midgame(game: str, steps: int, lanes: int = 6, **options: Any) -> Any:
@@ -49,6 +50,32 @@ def test_searchers_play_with_every_number_of_players(options: dict[str, Any]) ->
         assert batch.action_mask[np.arange(6), cards].all()
 
 
+def test_tree_search_shares_its_descents_among_the_candidates() -> None:
+    batch = midgame("viersche", 9)
+    agent, view, key = ISMCTS(VIERSCHE, iterations=200), batch.views[:1], np.uint64(5)
+    cards = candidates(VIERSCHE, view[0], int(batch.legal[0]))
+    visits, gain, error = agent.gains(view, cards, key)
+    assert len(cards) > 1 and visits.sum() == 200 and (visits > 0).all()
+    own = own_card(agent.policy, view, cards, key)
+    assert visits[own] == visits.max() or gain[own] < gain.max()
+    assert (np.abs(gain) <= 2).all() and (error >= 0).all()
+
+
+def test_a_tree_of_the_policy_alone_gains_nothing() -> None:
+    """The luck of the worlds falls on no card: the first descent is what the policy plays anyway."""
+    batch, agent, key = midgame("herzeln", 9), ISMCTS(HERZELN, iterations=1), np.uint64(5)
+    same = 0
+    for view, legal in zip(batch.views[:, None], batch.legal, strict=True):
+        cards = candidates(HERZELN, view[0], int(legal))
+        visits, gain, _ = agent.gains(view, cards, key)
+        own = own_card(agent.policy, view, cards, key)
+        assert visits.tolist() == [int(place == own) for place in range(len(cards))]
+        if cards[own] == agent.policy.act(view, np.array([key], np.uint64))[0]:
+            same += 1
+            np.testing.assert_array_equal(gain, 0)
+    assert same > 0
+
+
 def test_cards_worth_the_same_are_tried_once() -> None:
     hands = ["C2 C3 C4 CA HK HA SQ SK SA D2 D3 D4 D5", "C5 C6 C7 C8 C9 CT CJ CQ CK H2 H3 H4 H5"]
     hands += ["D6 D7 D8 D9 DT DJ DQ DK DA H6 H7 H8 H9", "S2 S3 S4 S5 S6 S7 S8 S9 ST SJ HT HJ HQ"]
@@ -68,9 +95,10 @@ def test_points_keep_cards_of_viersche_apart() -> None:
 
 
 @pytest.mark.parametrize("game", list(GAMES))
-def test_pimc_beats_random_play_with_random_play_outs(game: str) -> None:
+@pytest.mark.parametrize("name", ["pimc:worlds=12", "ismcts:iterations=100"])
+def test_search_beats_random_play_with_random_play_outs(game: str, name: str) -> None:
     """The search alone makes a player of what knows nothing."""
-    agents = [load_agent("pimc:worlds=12,rollout=random,caution=0", game=game), load_agent("random", game=game)]
+    agents = [load_agent(f"{name},rollout=random,caution=0", game=game), load_agent("random", game=game)]
     found = GAMES[game]
     owners = owners_of(make_design(found, 4, 2).seatings, 0, 10, "swapped")
     played = play_match(found, found.options(episode="deal"), agents, owners, seed=5, first_deal=0)
@@ -84,6 +112,7 @@ def test_pimc_beats_random_play_with_random_play_outs(game: str) -> None:
         ("pimc:worlds=many", "pimc: worlds='many' is not valid. Valid: int"),
         ("pimc:worlds=0", "worlds=0"),
         ("pimc:rollout=greedy", "unknown herzeln policy 'greedy'"),
+        ("pimc:weigh=rulse", "unknown herzeln agent 'rulse'. Did you mean 'rules'"),
         ("ismcts:iterations=0", "iterations=0"),
     ],
 )
