@@ -1,8 +1,8 @@
-"""A network with search: `pimc:policy=ppo` tries the cards that its policy thinks of in worlds that explain the play.
+"""A network with search: `pimc:policy=ppo` tries the cards that its policy thinks of in sampled worlds.
 
-The network is the prior (cards that it hardly ever plays are not tried), the policy of all seats after the card, the
-judge of where that leads (its critic, which sees all hands, at the mover's next decision), and it says how probable
-the others' plays make each world. Needs the extra `train`.
+The network is the prior (cards that it hardly ever plays are not tried), the policy of all seats after the card, and
+the judge of where that leads (its critic, which sees all hands, at the mover's next decision); with `weigh=policy` it
+says how probable the others' plays make each world. Needs the extra `train`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ class NetworkPIMC(Searching):
         worlds: Worlds a move.
         turns: Own decisions after which the critic judges; 0 plays on to the end of the deal.
         prior: Cards that the policy plays less often than that are not tried.
-        weighed: Whether worlds are drawn by how probable the policy makes the others' plays in them.
+        weigh: Agent by which worlds are weighed: how probable it makes what the others played; `policy` is the network
+            itself, nothing leaves all worlds alike.
         caution: Standard errors by which a card must be better than the policy's own.
 
     Raises:
@@ -41,7 +42,7 @@ class NetworkPIMC(Searching):
         worlds: int = 30,
         turns: int = 1,
         prior: float = 0.01,
-        weighed: bool = True,
+        weigh: str = "",
         caution: float = 1.0,
     ) -> None:
         super().__init__(f"pimc:policy={policy},worlds={worlds}", game)
@@ -54,7 +55,7 @@ class NetworkPIMC(Searching):
         if not hasattr(self.policy, "values"):
             raise OptionError(f"pimc:policy={policy} is no network. Valid: ppo, or ppo:PATH")
         self.count, self.turns, self.prior, self.caution = worlds, turns, prior, caution
-        self.likely = self.policy if weighed else None
+        self.likely = self.policy if weigh == "policy" else load_agent(weigh, game) if weigh else None
 
     def search(self, view: np.ndarray, cards: np.ndarray, key: np.uint64) -> int:
         """The best card; the policy's own one unless another is better by more than chance would have it."""

@@ -193,17 +193,20 @@ class ISMCTS(Searching):
 SEARCHERS: dict[str, Callable[..., Searching]] = {"pimc": PIMC, "ismcts": ISMCTS}
 KEYS: dict[str, dict[str, Callable[[str], Any]]] = {
     "pimc": {"worlds": int, "rollout": str, "exact": int, "caution": float, "weigh": str, "ms": float},
+    "pimc with a policy": dict(policy=str, worlds=int, turns=int, prior=float, weigh=str, caution=float),  # noqa: C408
     "ismcts": {"iterations": int, "worlds": int, "rollout": str, "exploration": float, "caution": float},
 }
 
 
 def load_searcher(kind: str, words: str, game: Game, options: dict[str, Any]) -> Searching:
-    """The searcher of a name such as `pimc:worlds=30,exact=6`.
+    """The searcher of a name such as `pimc:worlds=30,exact=6`, or with a network `pimc:policy=ppo,worlds=30`.
 
     Raises:
         OptionError: an unknown key, or a value it does not take.
     """
     settings = dict(options)
+    if kind == "pimc" and ("policy" in settings or any(word.startswith("policy=") for word in words.split(","))):
+        kind = "pimc with a policy"
     for word in filter(None, words.split(",")):
         key, _, value = word.partition("=")
         if key not in KEYS[kind]:
@@ -215,4 +218,8 @@ def load_searcher(kind: str, words: str, game: Game, options: dict[str, Any]) ->
     for key in settings:
         if key not in KEYS[kind]:
             raise OptionError(unknown(f"key of {kind}", key, KEYS[kind]))
+    if kind not in SEARCHERS:
+        from .network_search import NetworkPIMC  # needs torch
+
+        return NetworkPIMC(game, **settings)
     return SEARCHERS[kind](game, **settings)
