@@ -40,6 +40,7 @@ browser: $(READY)  ## a Chromium for the tests of the page, unless the system ha
 pictures: $(READY)  ## the pictures of the README
 	$(STICH) replay docs/herzeln.jsonl --gif docs/herzeln.gif --table docs/herzeln.png --card 47
 	$(STICH) replay docs/viersche.jsonl --part 5 --seat 2 --table docs/viersche.png --card 11
+	$(BIN)/python -m stich.page.shoot docs/page.png
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)

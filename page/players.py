@@ -62,7 +62,7 @@ class Players:
     def __init__(self, patience: float = PATIENCE) -> None:
         self.patience = patience
         self._made: dict[tuple[str, str], Player] = {}
-        self._lock = threading.Lock()
+        self._gates: dict[tuple[str, str], threading.Lock] = {}
 
     def get(self, name: str, game: Game) -> Player:
         """The player of that name.
@@ -70,8 +70,8 @@ class Players:
         Raises:
             OptionError, CheckpointError, GuestError: there is none.
         """
-        with self._lock:
-            key = (game.name, name)
+        key = (game.name, name)
+        with self._gates.setdefault(key, threading.Lock()):  # one that is slow to load keeps no other waiting
             if key not in self._made:
                 self._made[key] = Player(name, game, self.patience)
             return self._made[key]

@@ -12,8 +12,9 @@ import contextlib
 import json
 import multiprocessing
 import socket
+import threading
 import webbrowser
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,14 @@ import numpy as np
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
-from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..envs.errors import OptionError
 from ..envs.game import GAMES, Game, get_game
@@ -298,7 +300,8 @@ class Page:
         move = _number(request.query_params.get("move"), "move")
         if not 0 <= move < len(deal.cards):
             raise NotNow(f"move {move} is not there. Valid: 0 to {len(deal.cards) - 1}")
-        name = request.query_params.get("agent") or "rules"
+        name = request.query_params.get("agent") or story.names[int(deal.states[move]["seat"][0])]
+        name = name if name in offered(story.game, self.agents) or request.query_params.get("agent") else "rules"
         return JSONResponse(await self._explained(name, story.game, deal.states[move], np.zeros(1, np.uint64)))
 
     # ------------------------------------------------------------------------------------------ app
@@ -324,7 +327,7 @@ class Page:
             Route(f"{shelf}/verdict", self.replay_verdict),
             Route(f"{shelf}/explain", self.replay_explain),
         ]
-        middleware = [Middleware(BaseHTTPMiddleware, dispatch=_with_headers)]
+        middleware = [Middleware(Headers)]
         if hosts is not None:
             middleware.insert(0, Middleware(TrustedHostMiddleware, allowed_hosts=hosts))
         failures: Any = {Missing: _refusal(404), NotNow: _refusal(409), ValueError: _refusal(400)}
@@ -351,10 +354,19 @@ async def _index(request: Request) -> Response:
     return FileResponse(STATIC / "index.html")
 
 
-async def _with_headers(request: Request, call: Any) -> Response:
-    response = await call(request)
-    response.headers.update(HEADERS)
-    return response
+class Headers:
+    """Puts `HEADERS` on every answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def sending(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        await self.app(scope, receive, sending)
 
 
 def _refusal(status: int) -> Any:
@@ -412,6 +424,18 @@ def serve(page: Page, host: str, port: int, browser: bool, say: Callable[[str], 
     if browser:
         webbrowser.open(address)
     server.run(sockets=[listening])
+
+
+@contextlib.contextmanager
+def running(page: Page, hosts: list[str] | None = None) -> Iterator[str]:
+    """The page in a thread of this process, at a free port; gives its address."""
+    listening = bind("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(page.app(hosts), log_level="error", ws="none"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+    server.should_exit = True
+    thread.join(20)
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -19,7 +19,7 @@ pytest.importorskip("uvicorn", reason="the page needs the extra `serve`")
 pytestmark = pytest.mark.browser
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-PATIENCE = 60_000  # milliseconds; kernels may have to be compiled
+PATIENCE = 240_000  # milliseconds; kernels may have to be compiled
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ class Served:
     def stop(self) -> None:
         """End it."""
         self.process.terminate()
-        self.process.wait(60)
+        self.process.wait(120)
 
 
 @pytest.fixture(scope="module")

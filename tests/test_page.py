@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,7 @@ import numpy as np
 import pytest
 
 httpx = pytest.importorskip("httpx", reason="the server's tests ask over HTTP")
-uvicorn = pytest.importorskip("uvicorn", reason="the page needs the extra `serve`")
+pytest.importorskip("uvicorn", reason="the page needs the extra `serve`")
 
 from stich.agents import load_agent  # noqa: E402
 from stich.agents.explain import explain  # noqa: E402
@@ -23,7 +21,7 @@ from stich.envs import OptionError, make_batch, replay  # noqa: E402
 from stich.envs.game import GAMES, get_game  # noqa: E402
 from stich.envs.state import PASS  # noqa: E402
 from stich.page.replays import read_file  # noqa: E402
-from stich.page.server import STATIC, Page, bind  # noqa: E402
+from stich.page.server import STATIC, Page, bind, running  # noqa: E402
 from stich.page.shape import table_json  # noqa: E402
 from stich.page.tables import Store, Table  # noqa: E402
 from stich.training.cli import main  # noqa: E402
@@ -39,16 +37,8 @@ Shown = dict[str, Any]
 @contextlib.contextmanager
 def served(page: Page, hosts: list[str] | None = None) -> Iterator[Any]:
     """A client of a running server."""
-    listening = bind("127.0.0.1", 0)
-    server = uvicorn.Server(uvicorn.Config(page.app(hosts), log_level="error", ws="none"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-    thread.start()
-    with httpx.Client(base_url=f"http://127.0.0.1:{listening.getsockname()[1]}", timeout=120) as client:
-        while not server.started:
-            time.sleep(0.01)
+    with running(page, hosts) as address, httpx.Client(base_url=address.rstrip("/"), timeout=120) as client:
         yield client
-    server.should_exit = True
-    thread.join(20)
 
 
 @pytest.fixture

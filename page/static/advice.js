@@ -5,8 +5,8 @@ import { about, get } from "./api.js";
 import { el, recall, remember } from "./dom.js";
 import { t } from "./texts.js";
 
-// A box that asks on demand. `where` gives the path of the question, `own` the agent whose decision it is (or null).
-export function adviceBox(game, where, own, open) {
+// A box that asks on demand, the agent at that seat unless another is chosen. `where` gives the path of the question.
+export function adviceBox(game, where, open) {
   const answer = el("div", { class: "answer", "aria-live": "polite" });
   const choose = el("select", { "aria-label": t("advice") });
   const box = el("details", { class: "card-box advice", open }, el("summary", {}, t("advice")), choose, answer);
@@ -25,10 +25,10 @@ export function adviceBox(game, where, own, open) {
     }
   };
   about().then((known) => {
-    const names = [...new Set([own, recall(`adviser.${game}`, null), ...known.games[game].agents].filter((name) => name && name !== "you"))];
-    choose.append(...names.map((name) => el("option", { value: name }, name)));
-    choose.value = recall(`adviser.${game}`, null) ?? own ?? "rules";
-    if (!choose.value) choose.value = names[0];
+    const chosen = recall(`adviser.${game}`, "");
+    const names = new Set([chosen, ...known.games[game].agents].filter(Boolean));
+    choose.append(el("option", { value: "" }, t("own_agent")), ...[...names].map((name) => el("option", { value: name }, name)));
+    choose.value = chosen;
     update();
   });
   choose.addEventListener("change", () => {

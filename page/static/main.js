@@ -22,7 +22,7 @@ function fail(error, again) {
   const text = error.lost ? t("lost") : error.status === 404 ? t("unknown_game") : error.message;
   const parts = [el("span", {}, text)];
   if (error.status === 404) parts.push(el("a", { href: "#/" }, t("home")));
-  else if (again) parts.push(el("button", { type: "button", onclick: () => { fine(); again(); } }, t("again")));
+  else if (again) parts.push(el("button", { type: "button", onclick: again }, t("again")));
   banner.replaceChildren(...parts);
   banner.hidden = false;
 }

@@ -69,7 +69,7 @@ export async function review(main, { path, explain, head, hash, alive, fail }) {
   }
   let place = Math.min(Number(new URLSearchParams(location.hash.split("?")[1] ?? "").get("card") ?? 0), deal.cards.length);
   let verdict = null;
-  const advice = adviceBox(deal.game, () => (place < deal.cards.length ? explain(place, deal.first) : null), null, recall("advice", true));
+  const advice = adviceBox(deal.game, () => (place < deal.cards.length ? explain(place, deal.first) : null), recall("advice", true));
   const go = (to) => {
     place = Math.max(0, Math.min(deal.cards.length, to));
     history.replaceState(null, "", `${hash(deal)}?card=${place}`);

@@ -69,8 +69,7 @@ export async function playTable(main, id, { alive, fail, fine, keep }) {
   }
 
   function adviceFor() {
-    const own = shown.human === null && shown.table ? shown.seats[shown.table.seat] : null;
-    return adviceBox(shown.game, () => (shown.over ? null : `${address}/explain?move=${shown.move}`), own, recall("advice", shown.human === null));
+    return adviceBox(shown.game, () => (shown.over ? null : `${address}/explain?move=${shown.move}`), recall("advice", shown.human === null));
   }
 
   function status(rest) {
@@ -151,12 +150,16 @@ export async function playTable(main, id, { alive, fail, fine, keep }) {
   }
 
   async function open() {
+    if (busy) return;
+    busy = true;
     try {
       shown = await get(address);
       fine();
     } catch (error) {
       fail(error, () => open());
       return;
+    } finally {
+      busy = false;
     }
     if (alive()) refresh();
   }

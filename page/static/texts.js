@@ -77,8 +77,7 @@ const TEXTS = {
   go_on: { en: "Go on", de: "Weiter" },
   one_card: { en: "One card", de: "Eine Karte" },
   advice: { en: "What would an agent do?", de: "Was täte ein Agent?" },
-  thinks: { en: "{name} at this decision", de: "{name} vor dieser Karte" },
-  ask_agent: { en: "Ask", de: "Fragen" },
+  own_agent: { en: "the agent at that seat", de: "der Agent an diesem Platz" },
   would_play: { en: "would play {card}", de: "spielte {card}" },
   probability: { en: "probability of each card", de: "Wahrscheinlichkeit jeder Karte" },
   values: { en: "expected payoff of each card, in points", de: "erwarteter Wert jeder Karte, in Punkten" },
@@ -87,7 +86,6 @@ const TEXTS = {
   distribution: { en: "points of the deal, by probability", de: "Punkte im Blatt, nach Wahrscheinlichkeit" },
   asking: { en: "asking …", de: "fragt nach …" },
   no_answer: { en: "{name} does not answer: {reason}", de: "{name} antwortet nicht: {reason}" },
-  forced: { en: "Only one card is legal.", de: "Nur eine Karte ist erlaubt." },
   verdict: { en: "The solver's verdict, all hands open", de: "Das Urteil des Lösers bei offenen Karten" },
   verdict_hint_viersche: {
     en: "Points that a card lost for its side against the best card, if all play perfectly from there on.",
