@@ -15,7 +15,6 @@ from pathlib import Path
 
 from .server import Page, running
 
-
 PACE = 0.65  # seconds that the page lets a card be seen before it asks for the next one
 
 
