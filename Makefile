@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STICH := $(BIN)/stich
 READY := $(VENV)/ready
 
-.PHONY: train train-long train-viersche test lint types unit notebooks bench pictures clean
+.PHONY: train train-long train-viersche test lint types unit notebooks bench pictures browser clean
 
 train: $(READY)  ## PPO learns Herzeln: about 5 minutes on 2 cores, ends with a table and a learning curve
 	$(STICH) train herzeln_ppo --out runs/herzeln_quick $(call resume,runs/herzeln_quick)
@@ -34,13 +34,17 @@ notebooks: $(READY)  ## executed at smoke size
 bench: $(READY)  ## speed beside peers, in one run
 	$(STICH) bench
 
+browser: $(READY)  ## a Chromium for the tests of the page, unless the system has one
+	command -v chromium || command -v chromium-browser || command -v google-chrome || $(BIN)/playwright install chromium
+
 pictures: $(READY)  ## the pictures of the README
 	$(STICH) replay docs/herzeln.jsonl --gif docs/herzeln.gif --table docs/herzeln.png --card 47
 	$(STICH) replay docs/viersche.jsonl --part 5 --seat 2 --table docs/viersche.png --card 11
+	$(BIN)/python -m stich.page.shoot docs/page.png
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train,tournament,render,test,plot,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train,tournament,render,serve,test,plot,dev]'
 	touch $@
 
 clean:

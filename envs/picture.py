@@ -18,6 +18,7 @@ import numpy as np
 from .cards import FACE_DOWN, HEARTS, NO_CARD, NO_SEAT
 from .errors import OptionError
 from .game import Game
+from .render import cards_left, hand_order, shown_trick
 from .state import DEAL_OVER, NO_OBSERVER, PASS
 from .suits import CROWN_PATH, SUIT_PATHS, outlines
 
@@ -358,27 +359,11 @@ class _Painter:
     def hand(self, seat: int) -> None:
         """The cards of a seat: open where they are known, else so many backs."""
         if int(self.state["observer"]) in (NO_OBSERVER, seat):
-            cards = sorted(self.game.deck.in_set(int(self.state["hands"][seat])), key=self._order)
+            cards = hand_order(self.game, self.state, int(self.state["hands"][seat]))
         else:
-            cards = [FACE_DOWN] * self.cards_left(seat)
+            cards = [FACE_DOWN] * cards_left(self.state, seat)
         place = self.place(seat)
         (self.row if place in ("bottom", "top") else self.column)(place, cards)
-
-    def _order(self, card: int) -> tuple[int, int]:
-        """Black and red suits by turns, the highest card first; trumps before all others."""
-        suit, rank = divmod(card, len(self.game.deck.ranks))
-        if "trump" in self.state.dtype.names:
-            trump = int(self.state["trump"])
-            suit_of = int(self.game.rules.suit_of(card, trump))
-            strength = int(self.game.rules.strength(card, trump))
-            return (-1 if suit_of == trump else (0, 1, 3, 2)[suit], -strength)
-        return ((0, 1, 3, 2)[suit], -rank)
-
-    def cards_left(self, seat: int) -> int:
-        """How many cards a seat still holds, as everybody knows."""
-        state = self.state
-        left = int(state["hand_size"]) - int(state["trick_number"]) - int(state["trick"][seat] != NO_CARD)
-        return left if int(state["phase"]) < DEAL_OVER else 0
 
     def row(self, place: str, cards: list[int]) -> None:
         """A hand beside the lower or the upper edge."""
@@ -437,31 +422,13 @@ class _Painter:
 
     def trick(self) -> None:
         """The current trick, or between two tricks the last one, with the card that takes it in gold."""
-        cards, winner, complete = self.trick_shown()
-        width = 76.0
-        order = sorted(cards, key=lambda seat: cards[seat][1])
-        for seat in order:
+        shown, width = shown_trick(self.state), 76.0
+        for seat, card in shown.cards:
             dx, dy = TRICK_AT[self.place(seat)]
             x, y = MIDDLE[0] + dx - width / 2, MIDDLE[1] + dy - width * 0.725
-            draw_card(self.canvas, self.game, cards[seat][0], x, y, width, glow=seat == winner)
-        if complete and cards:
-            name = self.names[winner] if winner != NO_SEAT else ""
-            self.canvas.text(f"{name} takes the trick", MIDDLE[0], MIDDLE[1] + 134, 20, CHALK)
-
-    def trick_shown(self) -> tuple[dict[int, tuple[int, int]], int, bool]:
-        """Card and turn by seat, the winner so far, and whether the trick is complete."""
-        state, players = self.state, int(self.state["players"])
-        on_table = {seat: int(state["trick"][seat]) for seat in range(players) if state["trick"][seat] != NO_CARD}
-        if on_table:
-            leader = int(state["leader"])
-            turns = {seat: (card, (seat - leader) % players) for seat, card in on_table.items()}
-            return turns, int(state["winner"]), False
-        first = int(state["plays"]) - players
-        found = {}
-        for card in np.flatnonzero(state["when"] > max(first, 0)):
-            seat = next(seat for seat in range(players) if int(state["played"][seat]) >> int(card) & 1)
-            found[seat] = (int(card), int(state["when"][card]))
-        return found, int(state["last_seat"]), True
+            draw_card(self.canvas, self.game, card, x, y, width, glow=seat == shown.winner)
+        if shown.complete:
+            self.canvas.text(f"{self.names[shown.winner]} takes the trick", MIDDLE[0], MIDDLE[1] + 134, 20, CHALK)
 
     # ------------------------------------------------------------------------------------- side panels
 

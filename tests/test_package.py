@@ -117,9 +117,11 @@ def test_the_built_wheel_works_from_another_folder(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as opened:
         names = set(opened.namelist())
         opened.extractall(tmp_path / "installed")
-    for folder in ("envs", "agents", "training", "configs"):
+    for folder in ("envs", "agents", "training", "page", "configs"):
         for file in [*(ROOT / folder).glob("*.py"), *(ROOT / folder).glob("*.yaml")]:
             assert f"stich/{folder}/{file.name}" in names
+    for file in (ROOT / "page" / "static").iterdir():
+        assert f"stich/page/static/{file.name}" in names
     assert "stich/py.typed" in names
     assert not [name for name in names if name.startswith(("stich/tests", "stich/notebooks", "tests"))]
     code = "import stich.envs; print(stich.envs.__file__)"

@@ -28,6 +28,7 @@ EXTRAS = {
     **dict.fromkeys(("polars", "choix", "openskill", "jinja2", "scipy", "open_spiel", "networkx"), "tournament"),
     "ray": "ray",
     **dict.fromkeys(("pygame", "PIL"), "render"),
+    **dict.fromkeys(("starlette", "uvicorn"), "serve"),
 }
 """The extra that brings a package."""
 
@@ -352,6 +353,29 @@ def play(
     from .play import play_in_terminal
 
     play_in_terminal(game, overrides(words or []), opponents, seat, seed, console)
+
+
+@app.command()
+@clear_errors
+def serve(
+    records: Annotated[
+        list[Path] | None, typer.Argument(help="games.parquet of tournaments or game records to step through")
+    ] = None,
+    host: Annotated[str, typer.Option(help="address to listen at; the default is reached from this machine only")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(help="port; 0 for any free one")] = 8765,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="open the page in a browser")] = True,
+    agent: Annotated[list[str] | None, typer.Option(help="an agent to list; can be given several times")] = None,
+    patience: Annotated[float, typer.Option(help="seconds that an agent may take for a card")] = 120.0,
+    out: Annotated[Path, typer.Option(help="folder in which games are kept")] = Path("runs/page"),
+) -> None:
+    """Open a page in the browser: play, watch agents play, step through records."""
+    from ..page.server import LOOPBACK, Page  # needs the extra
+    from ..page.server import serve as run
+
+    page = Page(out, records or [], agent or [], host in LOOPBACK, patience)
+    run(page, host, port, browser, lambda line: console.print(line, markup=False, highlight=False, soft_wrap=True))
 
 
 @app.command()

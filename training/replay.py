@@ -83,14 +83,14 @@ def open_story(path: Path, deal: int, match: int = 0, game: int = 0) -> Story:
         raise OptionError(f"line {deal} of {path} is no game record: {error}") from None
 
 
-def record_story(record: Mapping[str, Any], names: Sequence[str] | None = None) -> Story:
-    """The game of a record.
+def record_story(record: Mapping[str, Any]) -> Story:
+    """The game of a record; its entry `names`, where it has one, names the players.
 
     Raises:
         ValueError: something that is no record, or one without a card.
     """
     moves = zip(replay_record(record), [*record["actions"], None], strict=True)
-    return _tell(get_game(record["game"]), moves, names)
+    return _tell(get_game(record["game"]), moves, record.get("names"))
 
 
 def _from_tournament(path: Path, deal: int, match: int, game: int) -> Story:
@@ -135,7 +135,7 @@ def _moves(batch: Batch, actions: np.ndarray) -> Iterator[tuple[Batch, int | Non
 def _tell(game: Game, moves: Iterable[tuple[Batch, int | None]], names: Sequence[str] | None) -> Story:
     """Put the cards of a game into deals and tricks."""
     deals: list[Deal] = []
-    started, batch = -1, None
+    started, batch, alone = -1, None, None
     for batch, action in moves:
         state = batch.states[0]
         if action is None:
@@ -145,7 +145,8 @@ def _tell(game: Game, moves: Iterable[tuple[Batch, int | None]], names: Sequence
             started = int(state["deal"])
         seat = int(state["seat"])
         deals[-1].cards.append(action)
-        deals[-1].states[-1:] = [batch.states.copy(), _after(batch, action)]
+        alone = Alone(batch) if alone is None else alone
+        deals[-1].states[-1:] = [batch.states.copy(), alone.after(batch.states, action)]
         if state["phase"] == PASS:
             deals[-1].passed.setdefault(seat, []).append(action)
             continue
@@ -165,15 +166,20 @@ def _tell(game: Game, moves: Iterable[tuple[Batch, int | None]], names: Sequence
     return Story(game, shown, deals, batch.final_score[0].tolist())
 
 
-def _after(batch: Batch, action: int) -> np.ndarray:
-    """The state [1] after a card, without the next deal that may follow it."""
-    states = batch.states.copy()
-    states["episode"] = 0  # a single deal
-    alone = Batch(batch.game, batch.options, batch.terms, 0, np.zeros(1, np.uint64), np.zeros(1, np.int64), "disabled")
-    alone.states[:] = states
-    alone.look()
-    alone.advance(np.array([action]))
-    return alone.states
+class Alone:
+    """Plays one card in a copy of a game, without the next deal that may follow it."""
+
+    def __init__(self, batch: Batch) -> None:
+        one = np.zeros(1, np.int64)
+        self._batch = Batch(batch.game, batch.options, batch.terms, 0, one.astype(np.uint64), one, "disabled")
+
+    def after(self, states: np.ndarray, card: int) -> np.ndarray:
+        """The state [1] after a card."""
+        self._batch.states[:] = states
+        self._batch.states["episode"] = 0  # a single deal
+        self._batch.look()
+        self._batch.advance(np.array([card]))
+        return self._batch.states.copy()
 
 
 def story_text(story: Story) -> str:
