@@ -6,7 +6,7 @@ Names for `load_agent`: `pimc:worlds=30,rollout=rules,exact=6`, `ismcts:iteratio
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -158,16 +158,25 @@ def load_searcher(kind: str, words: str, game: Game, options: dict[str, Any]) ->
     Raises:
         OptionError: an unknown key, or a value it does not take.
     """
-    settings = dict(options)
+    return SEARCHERS[kind](game, **settings_of(kind, words, KEYS[kind], options))
+
+
+def settings_of(kind: str, words: str, keys: Mapping[str, Callable[[str], Any]], given: Mapping[str, Any]) -> Any:
+    """Settings from words such as `worlds=30,exact=6` and those given by name.
+
+    Raises:
+        OptionError: an unknown key, or a value it does not take.
+    """
+    settings = dict(given)
     for word in filter(None, words.split(",")):
         key, _, value = word.partition("=")
-        if key not in KEYS[kind]:
-            raise OptionError(unknown(f"key of {kind}", key, KEYS[kind]))
+        if key not in keys:
+            raise OptionError(unknown(f"key of {kind}", key, keys))
         try:
-            settings[key] = KEYS[kind][key](value)
+            settings[key] = keys[key](value)
         except ValueError:
-            raise OptionError(f"{kind}: {key}={value!r} is not valid. Valid: {KEYS[kind][key].__name__}") from None
+            raise OptionError(f"{kind}: {key}={value!r} is not valid. Valid: {keys[key].__name__}") from None
     for key in settings:
-        if key not in KEYS[kind]:
-            raise OptionError(unknown(f"key of {kind}", key, KEYS[kind]))
-    return SEARCHERS[kind](game, **settings)
+        if key not in keys:
+            raise OptionError(unknown(f"key of {kind}", key, keys))
+    return settings
