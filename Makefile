@@ -36,7 +36,7 @@ bench: $(READY)  ## speed beside peers, in one run
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train,tournament,test,plot,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train,tournament,study,test,plot,dev]'
 	touch $@
 
 clean:

@@ -105,10 +105,20 @@ def moon_features(views: np.ndarray) -> np.ndarray:
     return out
 
 
-def promising(features: np.ndarray) -> np.ndarray:
-    """bool[N]: hands worth a second look, by a measure that needs no fitting: few losers, a heart counting twice."""
-    lost = 2 * features[:, column("heart_losers")] + features[:, column("other_losers")]
-    return (lost <= PROMISING) & (features[:, column("possible")] > 0)
+PROMISING, PROMISING_AS_IT_IS = 11, 7  # losers with three cards to pass, and without
 
 
-PROMISING = 11  # of the hands dealt about one in four
+def lost_cards(features: np.ndarray) -> np.ndarray:
+    """int64[N]: losers of each hand, a heart counting twice."""
+    return (2 * features[:, column("heart_losers")] + features[:, column("other_losers")]).astype(np.int64)
+
+
+def promising(features: np.ndarray, more: int = 0) -> np.ndarray:
+    """bool[N]: hands worth a second look, by a measure that needs no fitting; about one in five.
+
+    Args:
+        features: f32[N, F].
+        more: So many losers more are let through.
+    """
+    limit = np.where(features[:, column("passing")] > 0, PROMISING, PROMISING_AS_IT_IS) + more
+    return (lost_cards(features) <= limit) & (features[:, column("possible")] > 0)

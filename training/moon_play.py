@@ -59,6 +59,15 @@ class Deals:
     cards: list[bytes]
 
 
+def break_even(normal: Any, failed: Any, success: Any = 26.0) -> Any:
+    """The chance above which trying pays: (v0 - f) / (26 - f).
+
+    >>> break_even(0.0, -13.0)
+    0.3333333333333333
+    """
+    return (normal - failed) / (success - failed)
+
+
 def dealt(rules: Any, seed: int, first: int, count: int) -> np.ndarray:
     """States [count]: deals number first, first + 1, ... of a seed, which matches of that seed play, too."""
     numbers = np.arange(first, first + count)
