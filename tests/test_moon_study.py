@@ -218,6 +218,7 @@ def test_hands_are_read_in_many_ways() -> None:
         (["moon_smoke", "settings=[{nam: x}]"], "setting {'nam': 'x'} is not valid"),
         (["moon_smoke", "settings=[{name: rules, sekker: rules}]"], "unknown key of a setting 'sekker'"),
         (["moon_smoke", "settings=[{name: rules, seeker: duck}]", "moments=[rules]"], "unknown seeker 'duck'"),
+        (["moon_smoke", "ppo=nowhere.safetensors"], "no checkpoint at nowhere.safetensors"),
         (["moon_smoke", "settings=[{name: rules, opponents: dukc}]", "moments=[rules]"], "Did you mean 'duck'"),
     ],
 )

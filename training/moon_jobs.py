@@ -95,14 +95,14 @@ def features_of(states: np.ndarray, seats: np.ndarray) -> np.ndarray:
 
 
 def feature_columns(features: np.ndarray, prefix: str) -> dict[str, np.ndarray]:
-    """Features f32[N, F] as columns."""
-    return {f"{prefix}_{name}": features[:, place] for place, name in enumerate(FEATURES)}
+    """Features f32[N, F] as columns; all of them are small whole numbers."""
+    return {f"{prefix}_{name}": features[:, place].astype(np.int8) for place, name in enumerate(FEATURES)}
 
 
 def outcome_columns(deals: Deals, policy: str) -> dict[str, Any]:
     """How deals went under a policy, as columns."""
     found: dict[str, Any] = {"payoff": deals.payoff, "moon": deals.moon, "other_moon": deals.other_moon}
-    found |= {"seen": deals.seen, "score": deals.score.tolist()}
+    found |= {"seen": deals.seen, "score": pl.Series(deals.score.tolist(), dtype=pl.List(pl.Int16))}
     return {f"{policy}_{name}": values for name, values in found.items()}
 
 
@@ -282,7 +282,8 @@ def claim_folder(config: MoonConfig, out: Path, resume: bool) -> None:
         raise OptionError(f"{out} holds no study to resume")
     for setting in config.played():
         config.opponent(setting)  # a wrong name is better known before hours of play
-        config.seeker(setting, "never")
+        for policy in POLICIES:
+            config.seeker(setting, policy)
     write_atomically(file, config_text(config).encode())
 
 
