@@ -250,7 +250,9 @@ def moon(
 def _moon_study(config: str, words: list[str], out: Path | None, resume: bool, ray: str | None) -> None:
     from .moon_config import moon_config
     from .moon_jobs import Recipe, run_jobs
+    from .moon_pages import IN_SHORT, shown
     from .moon_report import write_study
+    from .report import markdown_table
 
     path = find_config(config)
     settings = moon_config(read_yaml(path), words)
@@ -271,7 +273,8 @@ def _moon_study(config: str, words: list[str], out: Path | None, resume: bool, r
             say=lambda line: bar.console.print(line, markup=False),
         )
     console.print("jobs are done; fitting models and drawing", markup=False)
-    write_study(settings, folder)
+    study = write_study(settings, folder)
+    console.print(Markdown(markdown_table(shown(study.tables["pairs"], IN_SHORT))))
     console.print(f"report: {folder / 'report.md'}", markup=False, highlight=False)
 
 

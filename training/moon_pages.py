@@ -242,6 +242,9 @@ def _number(value: float) -> str:
     return f"{value:+.2f}" if abs(value) >= 0.1 else f"{value:+.3f}"
 
 
+IN_SHORT = ("setting", "deals", "success", "break_even", "gain", "free_gain", "rule_gain")
+
+
 def sections(study: Any) -> list[tuple[str, str, list[pl.DataFrame], list[str]]]:
     """Heading, text, tables and pictures of each part of the report."""
     tables, config = study.tables, study.config
@@ -266,7 +269,7 @@ def sections(study: Any) -> list[tuple[str, str, list[pl.DataFrame], list[str]]]
             + ", ".join(f"{name} {count:,}" for name, count in deals.items())
             + ".",
             [
-                shown(tables["pairs"], ("setting", "deals", "success", "break_even", "gain", "free_gain", "rule_gain")),
+                shown(tables["pairs"], IN_SHORT),
                 shown(tables["pairs"], ("setting", "v0", "f", "cost", "free_moons")),
             ],
             ["pairs"],
@@ -312,7 +315,7 @@ def sections(study: Any) -> list[tuple[str, str, list[pl.DataFrame], list[str]]]
             "which count by how likely they are.",
             [
                 shown(tables["forced"], ("hands", "random", "forced", "undecided", "share_low", "share_high")),
-                shown(tables["forced"], ("hands", "strong", "strong_forced", "weighted")),
+                shown(tables["forced"], ("hands", "strong", "strong_forced", "strong_undecided", "weighted")),
                 shown(tables["achieved"]),
             ],
             ["forced"],

@@ -17,6 +17,7 @@ import polars as pl
 from ..agents.files import write_atomically
 from ..agents.moon_features import FEATURES, column, lost_cards, promising
 from ..envs.cards import NO_SEAT
+from ..envs.herzeln import DEAL_POINTS
 from .match import Estimate
 from .moon_config import CENSUS, POLICIES, MoonConfig
 from .moon_context import VARIANTS, ScoreValue
@@ -236,7 +237,8 @@ def _forced_row(name: str, rows: pl.DataFrame, strong: pl.DataFrame) -> dict[str
     row: dict[str, Any] = {"hands": name, "random": hands, "forced": forced, "undecided": int(rows["undecided"].sum())}
     row |= {"share_low": low, "share_high": high}
     row |= dict(zip(("weighted", "weighted_low", "weighted_high"), _weighted(strong), strict=True))
-    return row | {"strong": strong.height, "strong_forced": int(strong["forced"].sum())}
+    row |= {"strong": strong.height, "strong_forced": int(strong["forced"].sum())}
+    return row | {"strong_undecided": int(strong["undecided"].sum())}
 
 
 def _weighted(strong: pl.DataFrame) -> tuple[float, float, float]:
@@ -385,9 +387,7 @@ def score_values(study: Study, out: Path) -> dict[str, ScoreValue]:
 
 def moon_of(score: np.ndarray) -> np.ndarray:
     """int64[N]: the seat that shot the moon by the points int[N, P] of a deal, or NO_SEAT."""
-    most = score.max(1)
-    shot = (score == 0).sum(1) == 1
-    shot &= ((score == most[:, None]).sum(1) == score.shape[1] - 1) & (score.sum(1) > most * 1.5)
+    shot = ((score == 0).sum(1) == 1) & ((score == DEAL_POINTS).sum(1) == score.shape[1] - 1)
     return np.where(shot, score.argmin(1), NO_SEAT)
 
 
