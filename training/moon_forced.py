@@ -20,7 +20,7 @@ from ..envs.cards import HEARTS, SPADES
 from ..envs.herzeln import QUEEN, RANKS, cards_dealt
 from .moon_play import GAME, dealt, with_hands
 
-TILTS = (0.0, 2.0, 3.0, 4.0, 5.0)
+TILTS = (0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
 
 
 def merit(cards: np.ndarray) -> np.ndarray:
