@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Callable
 from importlib.metadata import entry_points
 from typing import Any
 
 from ..envs.errors import OptionError, unknown
 from ..envs.game import Game, get_game
 from .base import Agent, kernel_agent
-from .rules_herzeln import rules_herzeln
+from .rules_herzeln import rules_herzeln, rules_variant
 from .rules_viersche import rules_viersche
 from .yardsticks import duck_herzeln, greedy_viersche, low_herzeln, random_herzeln, random_viersche
 
@@ -18,6 +19,8 @@ KERNELS: dict[str, dict[str, Any]] = {
     "herzeln": {"random": random_herzeln, "low": low_herzeln, "duck": duck_herzeln, "rules": rules_herzeln},
     "viersche": {"random": random_viersche, "greedy": greedy_viersche, "rules": rules_viersche},
 }
+VARIANTS: dict[tuple[str, str], Callable[..., tuple[str, Any]]] = {("herzeln", "rules"): rules_variant}
+"""Shipped agents that take options: each from them to the name and the kernel of what is meant."""
 GROUP = "stich.agents"  # entry points by which other packages bring agents
 _made: dict[tuple[str, str], Agent] = {}
 
@@ -43,12 +46,14 @@ def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent
 
     Args:
         name: `random`, `duck`, `low`, `greedy`, `rules`; `ppo` for the shipped network, `ppo:PATH` for a checkpoint;
-            `pimc:worlds=30,exact=6` or `ismcts:iterations=1000` for a searcher; `module:Class` for your own (called
-            with the game's name if it takes an argument of that name); or the name under which an installed package
-            registers its agent, as an entry point of the group `stich.agents`.
+            `pimc:worlds=30,exact=6` or `ismcts:iterations=1000` for a searcher, `pimc:policy=ppo` for one by a network,
+            `moon:worlds=20,aim=always` for one that shoots the moon; `module:Class` for your own (called with the
+            game's name if it takes an argument of that name); or the name under which an installed package registers
+            its agent, as an entry point of the group `stich.agents`.
         game: "herzeln" or "viersche".
         options: Passed on: `sample=True` to a network's agent, rule options such as `players=3` to the shipped one,
-            anything to your own class.
+            anything to your own class; Herzeln's `rules` takes `aim="never"` or `"always"` and `defend=False`, see
+            `rules_variant`.
 
     Raises:
         OptionError: no agent of that name for that game.
@@ -60,6 +65,8 @@ def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent
         from .pimc import load_searcher  # compiles a great deal
 
         return load_searcher(kind, rest, found, options)
+    if kind == "moon":
+        return _moon_searcher(rest, found, options)
     if rest and kind == "ppo":
         from .checkpoint import load_network_agent  # needs torch
 
@@ -74,14 +81,35 @@ def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent
         guests = {point.name: point for point in entry_points(group=GROUP)}
         if name in guests:
             return _own_agent(guests[name].module, guests[name].attr, found, options)
-        valid = [*KERNELS[found.name], *guests, "ppo", "ppo:PATH", "pimc:worlds=30", "module:Class"]
+        valid = [*KERNELS[found.name], *guests, "ppo", "ppo:PATH", "pimc:worlds=30", "moon:worlds=20", "module:Class"]
         raise OptionError(unknown(f"{found.name} agent", name, valid))
-    if options:
-        raise OptionError(f"agent {name!r} takes no options, got {', '.join(options)}")
-    key = (found.name, str(name))
+    made = _variant(found.name, str(name), options)
+    key = (found.name, made[0])
     if key not in _made:
-        _made[key] = kernel_agent(str(name), found.name, KERNELS[found.name][str(name)])
+        _made[key] = kernel_agent(made[0], found.name, made[1])
     return _made[key]
+
+
+def _moon_searcher(words: str, game: Game, options: dict[str, Any]) -> Agent:
+    """The searcher of a name such as `moon:worlds=20,aim=always`."""
+    from .moon_search import MoonSearch
+    from .pimc import settings_of
+
+    return MoonSearch(game, **settings_of("moon", words, {"worlds": int, "aim": str, "caution": float}, options))
+
+
+def _variant(game: str, name: str, options: dict[str, Any]) -> tuple[str, Any]:
+    """The name and the kernel of a shipped agent with options."""
+    if not options:
+        return name, KERNELS[game][name]
+    variant = VARIANTS.get((game, name))
+    if variant is None:
+        raise OptionError(f"agent {name!r} takes no options, got {', '.join(options)}")
+    takes = inspect.signature(variant).parameters
+    for key in options:
+        if key not in takes:
+            raise OptionError(unknown(f"option of {name}:", key, takes))
+    return variant(**options)
 
 
 def _own_agent(module: str, path: str, game: Game, options: dict[str, Any]) -> Agent:

@@ -6,7 +6,7 @@ Names for `load_agent`: `pimc:worlds=30,rollout=rules,exact=6`, `ismcts:iteratio
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -193,9 +193,19 @@ class ISMCTS(Searching):
 SEARCHERS: dict[str, Callable[..., Searching]] = {"pimc": PIMC, "ismcts": ISMCTS}
 KEYS: dict[str, dict[str, Callable[[str], Any]]] = {
     "pimc": {"worlds": int, "rollout": str, "exact": int, "caution": float, "weigh": str, "ms": float},
-    "pimc with a policy": dict(policy=str, worlds=int, turns=int, prior=float, weigh=str, caution=float),  # noqa: C408
     "ismcts": {"iterations": int, "worlds": int, "rollout": str, "exploration": float, "caution": float},
 }
+
+
+POLICY_KEYS: dict[str, Callable[[str], Any]] = {
+    "policy": str,
+    "worlds": int,
+    "turns": int,
+    "prior": float,
+    "weigh": str,
+    "caution": float,
+}
+"""Keys of `pimc` with a policy, see `network_search`."""
 
 
 def load_searcher(kind: str, words: str, game: Game, options: dict[str, Any]) -> Searching:
@@ -204,22 +214,29 @@ def load_searcher(kind: str, words: str, game: Game, options: dict[str, Any]) ->
     Raises:
         OptionError: an unknown key, or a value it does not take.
     """
-    settings = dict(options)
-    if kind == "pimc" and ("policy" in settings or any(word.startswith("policy=") for word in words.split(","))):
-        kind = "pimc with a policy"
-    for word in filter(None, words.split(",")):
-        key, _, value = word.partition("=")
-        if key not in KEYS[kind]:
-            raise OptionError(unknown(f"key of {kind}", key, KEYS[kind]))
-        try:
-            settings[key] = KEYS[kind][key](value)
-        except ValueError:
-            raise OptionError(f"{kind}: {key}={value!r} is not valid. Valid: {KEYS[kind][key].__name__}") from None
-    for key in settings:
-        if key not in KEYS[kind]:
-            raise OptionError(unknown(f"key of {kind}", key, KEYS[kind]))
-    if kind not in SEARCHERS:
+    if kind == "pimc" and ("policy" in options or any(word.startswith("policy=") for word in words.split(","))):
         from .network_search import NetworkPIMC  # needs torch
 
-        return NetworkPIMC(game, **settings)
-    return SEARCHERS[kind](game, **settings)
+        return NetworkPIMC(game, **settings_of(kind, words, POLICY_KEYS, options))
+    return SEARCHERS[kind](game, **settings_of(kind, words, KEYS[kind], options))
+
+
+def settings_of(kind: str, words: str, keys: Mapping[str, Callable[[str], Any]], given: Mapping[str, Any]) -> Any:
+    """Settings from words such as `worlds=30,exact=6` and those given by name.
+
+    Raises:
+        OptionError: an unknown key, or a value it does not take.
+    """
+    settings = dict(given)
+    for word in filter(None, words.split(",")):
+        key, _, value = word.partition("=")
+        if key not in keys:
+            raise OptionError(unknown(f"key of {kind}", key, keys))
+        try:
+            settings[key] = keys[key](value)
+        except ValueError:
+            raise OptionError(f"{kind}: {key}={value!r} is not valid. Valid: {keys[key].__name__}") from None
+    for key in settings:
+        if key not in keys:
+            raise OptionError(unknown(f"key of {kind}", key, keys))
+    return settings

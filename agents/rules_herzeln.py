@@ -11,12 +11,16 @@ How it plays:
 - Against another's moon it values a cheap penalty trick, gives hearts to anybody but the shooter and keeps
   the top heart.
 
+For studies it plays in other ways, too: `aim` never goes for the moon or always does until it can't be had any more,
+and without `defend` it lets the others have theirs.
+
 The weights are points, fitted to playouts: what each legal card brought instead of the chosen one, over some
 30,000 decisions, regressed on the terms below, then tried in matches.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -24,8 +28,9 @@ import numpy as np
 from ..envs import herzeln
 from ..envs.bits import bit, highest, lowest, popcount
 from ..envs.cards import DIAMONDS, HEARTS, NO_CARD, NO_SEAT, SPADES
+from ..envs.errors import OptionError, unknown
 from ..envs.herzeln import JACK, PENALTY, QUEEN, QUEEN_POINTS, RANKS, SUIT, legal, next_seat, penalty_points
-from ..envs.jit import kernel
+from ..envs.jit import kernel, specialise
 from ..envs.state import PASS
 
 SPADE_QUEEN, TOP_RANK = QUEEN - SPADES * RANKS, RANKS - 1
@@ -65,6 +70,7 @@ PASS_LENGTH = 0.25  # short suits first
 LOSERS, LOSERS_WITH_QUEEN = 1, 2  # so many are risked, more once the queen is taken: little is left to lose
 LOSERS_TO_PASS = 2  # and when passing, beside those that will be passed
 HEART_LOSER = 2  # a heart that loses is a point for another for sure
+FREE, NEVER, ALWAYS = range(3)  # whether to go for the moon: as the hand says, not at all, as long as it can be had
 MOON_COST = 1.0  # defence: points at stake for each heart that the shooter has
 STOPPER = 1.0  # part of them that hangs on the own top heart
 
@@ -257,10 +263,12 @@ def low_lead_cost(view: Any, suit: int, rank: int, out: int) -> float:
 
 
 @kernel
-def safest(view: Any, cards: int) -> int:
+def safest(view: Any, cards: int, defend: bool) -> int:
     """The card with the least cost in this trick and the least danger left in the hand."""
     own, out = view.hands[view.observer], cards_out(view)
     threat, shooter = moon_threat(view)
+    if not defend:
+        shooter = NO_SEAT
     chosen, least = NO_CARD, 0.0
     while cards:
         card = lowest(cards)
@@ -297,11 +305,12 @@ def lead_merit(card: int, own: int, out: int) -> float:
 
 
 @kernel
-def choose_pass(view: Any, cards: int) -> int:
+def choose_pass(view: Any, cards: int, aim: int) -> int:
     """A loser of a hand fit for the moon, else the card whose loss makes the hand safest."""
     out = cards_out(view)
     hearts, others = moon_losers(view, cards, out)
-    if hearts + others - (herzeln.PASSED - popcount(view.passed[view.observer])) <= LOSERS_TO_PASS:
+    fit = hearts + others - (herzeln.PASSED - popcount(view.passed[view.observer])) <= LOSERS_TO_PASS
+    if aim == ALWAYS or (aim == FREE and fit):
         return lowest(cards & PENALTY) if hearts else throw_loser(cards, out)
     chosen, most, rest = NO_CARD, 0.0, cards
     while rest:
@@ -351,14 +360,23 @@ def moon_losers(view: Any, own: int, out: int) -> tuple[int, int]:
 
 
 @kernel
-def shooting(view: Any) -> bool:
-    """Whether to go for all penalty cards: nobody else has one, and hardly a card of the hand loses."""
+def moon_possible(view: Any) -> bool:
+    """Whether all penalty cards can still be one's own: nobody else has one, nor takes the one on the table."""
     me = view.observer
     for seat in range(view.players):
         if seat != me and view.taken[seat] & PENALTY:
             return False
-    if on_table(view) & PENALTY and not can_beat(view, view.hands[me]):
+    return on_table(view) & PENALTY == 0 or can_beat(view, view.hands[me])
+
+
+@kernel
+def shooting(view: Any, aim: int) -> bool:
+    """Whether to go for all penalty cards: they can still be had, and hardly a card of the hand loses."""
+    me = view.observer
+    if aim == NEVER or not moon_possible(view):
         return False
+    if aim == ALWAYS:
+        return True
     hearts, others = moon_losers(view, view.hands[me], cards_out(view))
     if view.taken[me] & bit(QUEEN):
         return hearts + others <= LOSERS_WITH_QUEEN
@@ -439,11 +457,51 @@ def moon_defence(view: Any, card: int, out: int, threat: float, shooter: int) ->
 
 
 @kernel
-def rules_herzeln(view: Any, key: Any) -> int:
-    """`rules`: the card that a good club player would pass or play."""
+def rules_card(view: Any, aim: int, defend: bool) -> int:
+    """The card that a good club player would pass or play."""
     cards = legal(view)
     if cards & (cards - 1) == 0:
         return lowest(cards)
     if view.phase == PASS:
-        return choose_pass(view, cards)
-    return shoot(view, cards) if shooting(view) else safest(view, cards)
+        return choose_pass(view, cards, aim)
+    return shoot(view, cards) if shooting(view, aim) else safest(view, cards, defend)
+
+
+@kernel
+def rules_herzeln(view: Any, key: Any) -> int:
+    """`rules`: free to go for the moon, and aware of others who do."""
+    return rules_card(view, FREE, True)
+
+
+AIM, DEFEND = FREE, True  # bound by `rules_variant`
+
+
+def rules_template(view: Any, key: Any) -> int:
+    """`rules` with another attitude to the moon."""
+    return rules_card(view, AIM, DEFEND)
+
+
+AIMS = ("free", "never", "always")
+
+
+def rules_variant(aim: str = "free", defend: bool = True) -> tuple[str, Any]:
+    """The name and the kernel of `rules` with an attitude to the moon.
+
+    Args:
+        aim: Whether to go for it: `free` as the hand says, `never`, or `always` until another has a penalty card.
+        defend: Whether to play against another's moon.
+
+    Raises:
+        OptionError: an attitude that it does not have.
+    """
+    if aim not in AIMS:
+        raise OptionError(unknown("option aim of rules:", aim, AIMS))
+    if not isinstance(defend, bool):
+        raise OptionError(f"option defend={defend!r} of rules is not valid. Valid: True, False")
+    return ("rules", rules_herzeln) if aim == "free" and defend else _variant_kernel(aim, defend)
+
+
+@functools.cache
+def _variant_kernel(aim: str, defend: bool) -> tuple[str, Any]:
+    name = f"rules_{aim}" + ("" if defend else "_undefended")
+    return name, kernel(specialise(rules_template, name, AIM=AIMS.index(aim), DEFEND=defend))

@@ -26,6 +26,7 @@ from .seeds import TEST, seed_of
 EXTRAS = {
     "pyspiel": "test",
     **dict.fromkeys(("polars", "choix", "openskill", "jinja2", "scipy", "open_spiel", "networkx"), "tournament"),
+    "sklearn": "study",
     "ray": "ray",
     **dict.fromkeys(("pygame", "PIL"), "render"),
     **dict.fromkeys(("starlette", "uvicorn"), "serve"),
@@ -215,6 +216,68 @@ def solve(
         rows = solve_random(found, options, random, seed, nodes, processes, file, lambda n: bar.advance(task, n))
     console.print(Markdown(markdown_table(rows.describe())))
     console.print(f"rows: {file}", markup=False, highlight=False)
+
+
+@app.command()
+@clear_errors
+def moon(
+    config: Annotated[str | None, typer.Argument(help="a YAML file, or the name of a shipped config")] = None,
+    words: Words = None,
+    hand: Annotated[str | None, typer.Option(help="ask about one hand, as in 'S AQ5 H AKQJ9 D K2 C A43'")] = None,
+    table: Annotated[str, typer.Option(help="with --hand: the agent at the other seats")] = "rules",
+    scores: Annotated[str | None, typer.Option(help="with --hand: totals, the own first, as in 40,62,71,18")] = None,
+    shooter: Annotated[str, typer.Option(help="with --hand: who plays it, an agent that takes an aim")] = "rules",
+    deals: Annotated[int, typer.Option(help="with --hand: random deals around it, at most")] = 3000,
+    seed: Annotated[int, typer.Option(help="with --hand: which random deals")] = 0,
+    json_file: Annotated[Path | None, typer.Option("--json", help="with --hand: also write the answer here")] = None,
+    out: Annotated[Path | None, typer.Option(help="folder of the study; runs/NAME by default")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="go on with the study in that folder")] = False,
+    ray: Annotated[str | None, typer.Option(help="address of a Ray cluster that does the work, or auto")] = None,
+) -> None:
+    """When does shooting the moon pay off? The whole study of a config, or the answer for one hand of Herzeln."""
+    if hand is not None:
+        from .moon_hand import answer_table, ask
+
+        given = [word for word in (config, *(words or [])) if word is not None]
+        answer = ask(hand, table, scores, overrides(given), shooter=shooter, deals=deals, seed=seed)
+        console.print(answer_table(answer))
+        if json_file is not None:
+            write_atomically(json_file, (json.dumps(answer.as_dict(), indent=1) + "\n").encode())
+        return
+    if config is None:
+        raise OptionError("nothing to do. Valid: a config, such as moon_smoke, or --hand 'S AQ5 H AKQJ9 D K2 C A43'")
+    _moon_study(config, words or [], out, resume, ray)
+
+
+def _moon_study(config: str, words: list[str], out: Path | None, resume: bool, ray: str | None) -> None:
+    from .moon_config import moon_config
+    from .moon_jobs import Recipe, run_jobs
+    from .moon_pages import IN_SHORT, shown
+    from .moon_report import write_study
+    from .report import markdown_table
+
+    path = find_config(config)
+    settings = moon_config(read_yaml(path), words)
+    pool = None
+    if ray is not None:
+        from .cluster import RayPool
+
+        pool = RayPool(Recipe(settings), settings.patience, ray)
+    folder = out or Path("runs") / path.stem
+    with Progress(*Progress.get_default_columns(), MofNCompleteColumn(), console=console) as bar:
+        task = bar.add_task("jobs", total=None)
+        run_jobs(
+            settings,
+            folder,
+            resume=resume,
+            pool=pool,
+            progress=lambda done, total: bar.update(task, completed=done, total=total),
+            say=lambda line: bar.console.print(line, markup=False),
+        )
+    console.print("jobs are done; fitting models and drawing", markup=False)
+    study = write_study(settings, folder)
+    console.print(Markdown(markdown_table(shown(study.tables["pairs"], IN_SHORT))))
+    console.print(f"report: {folder / 'report.md'}", markup=False, highlight=False)
 
 
 @app.command()
