@@ -135,7 +135,7 @@ def test_a_whole_game_of_herzeln_by_keyboard(browser: Any, server: Served, tmp_p
             visitor.page.keyboard.press("Enter")  # the button to the next deal has the focus
     assert plays % 16 in (0, 13)  # thirteen cards a deal, and three passed where there is passing
     assert "The game is over." in visitor.page.inner_text(".status")
-    visitor.page.wait_for_selector(".verdict .sums, .verdict p:has-text('No card lost')")
+    visitor.page.wait_for_selector(".verdict .sums, .verdict p:has-text('No card lost')", timeout=3 * PATIENCE)
     with visitor.page.expect_download() as download:
         visitor.page.click("a[download]")
     words = [sys.executable, "-m", "stich.training.cli", "replay", str(download.value.path())]

@@ -43,7 +43,14 @@ def served(page: Page, hosts: list[str] | None = None) -> Iterator[Any]:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[Any]:
-    with served(Page(tmp_path / "games", patience=3.0)) as found:
+    with served(Page(tmp_path / "games")) as found:
+        yield found
+
+
+@pytest.fixture
+def impatient(tmp_path: Path) -> Iterator[Any]:
+    """A client of a server that waits no longer for an agent than a busy machine needs for an honest answer."""
+    with served(Page(tmp_path / "games", patience=15.0)) as found:
         yield found
 
 
@@ -242,11 +249,12 @@ def test_two_players_do_not_mix(client: Any) -> None:
         ("Raises", "it raised RuntimeError"),
         ("Illegal", "it played an illegal card"),
         ("Crashes", r"the process of agent 'guests:Crashes' ended \(exit status 7\)"),
-        ("Hangs", "agent 'guests:Hangs' gave no answer within 3 seconds"),
+        ("Hangs", "agent 'guests:Hangs' gave no answer within 15 seconds"),
     ],
 )
-def test_an_agent_that_fails_loses_no_game(client: Any, kind: str, reason: str) -> None:
+def test_an_agent_that_fails_loses_no_game(impatient: Any, kind: str, reason: str) -> None:
     """One clear message without a card in it; the agent can be tried again and replaced, and the game goes on."""
+    client = impatient
     seats = [f"guests:{kind}", "you", "duck", "low"]
     for seed in range(20):  # seat 0 must hold the ace of clubs to fail, among other cards it could play
         table = Table.new("herzeln", ["low", "you", "duck", "low"], seed, {"episode": "deal"})
@@ -345,6 +353,7 @@ def test_the_page_tells_explanations(client: Any) -> None:
     shown = opened(client, "herzeln", ["talkers:Talker", "duck", "low", "guests:Raises"], episode="deal")
     assert shown["human"] is None
     said = client.get(f"/api/tables/{shown['id']}/explain?move=0&agent=talkers:Talker").json()
+    assert "failure" not in said, said["failure"]
     assert (said["agent"], said["moon"]) == ("talkers:Talker", 0.125)
     wrong = client.get(f"/api/tables/{shown['id']}/explain?move=77")
     assert (wrong.status_code, wrong.json()["error"]) == (409, "move 77 is not there. Valid: 0 to 0")
