@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STICH := $(BIN)/stich
 READY := $(VENV)/ready
 
-.PHONY: train train-long train-viersche test lint types unit notebooks bench pictures browser clean
+.PHONY: train train-long train-viersche train-full test lint types unit notebooks bench pictures browser clean
 
 train: $(READY)  ## PPO learns Herzeln: about 5 minutes on 2 cores, ends with a table and a learning curve
 	$(STICH) train herzeln_ppo --out runs/herzeln_quick $(call resume,runs/herzeln_quick)
@@ -15,6 +15,9 @@ train-long: $(READY)  ## the same for 30 minutes, ahead of the rule-based agent
 
 train-viersche: $(READY)  ## PPO learns Viersche
 	$(STICH) train viersche_ppo --out runs/viersche $(call resume,runs/viersche)
+
+train-full: $(READY)  ## the shipped agent of Herzeln for four players, within an hour
+	$(STICH) train herzeln_full --out runs/herzeln_full $(call resume,runs/herzeln_full)
 
 test: lint types unit notebooks  ## what CI runs
 

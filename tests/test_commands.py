@@ -66,7 +66,7 @@ def test_evaluate_numbers_agents_of_one_name(tmp_path: Path) -> None:
         (["train", "herzeln_ppo", "hidden=[64"], "'hidden=[64' is not valid. Valid: key=value"),
         (["train", "herzeln_ppo", "options=[1, 2]"], "options=[1, 2] is not valid. Valid: a mapping"),
         (["train", "herzeln_ppo", "baselines=[duk]"], "unknown herzeln agent 'duk'. Did you mean 'duck'"),
-        (["evaluate", "rules", "ppo"], "agent 'ppo' needs a checkpoint"),
+        (["evaluate", "rules", "ppo:nowhere"], "no checkpoint at nowhere"),
         (["evaluate", "rules", "duck", "--json", "/dev/null/x.json"], "'/dev/null'"),
         (["evaluate", "--foo"], "No such option: --foo"),
         (["nonsense"], "No such command 'nonsense'"),

@@ -396,7 +396,7 @@ def test_verdicts_of_viersche_add_up() -> None:
 
 def test_verdicts_see_moons() -> None:
     suits = [[suit + rank for rank in get_game("herzeln").deck.ranks] for suit in "CDHS"]
-    batch = make_batch("herzeln", 1, episode="deal", deals=[{"hands": suits}])
+    batch = make_batch("herzeln", 1, episode="deal", deals=[{"hands": suits}], autoreset="disabled")
     states, cards = [], []
     while batch.running[0]:
         states.append(batch.states.copy())

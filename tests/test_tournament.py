@@ -87,7 +87,7 @@ def test_config_mistakes(keys: dict[str, Any], message: str) -> None:
         small(**keys)
 
 
-@pytest.mark.parametrize("agent", ["nobody", "greedy", "ppo:nowhere.safetensors", "ppo"])
+@pytest.mark.parametrize("agent", ["nobody", "greedy", "ppo:nowhere.safetensors"])
 def test_unknown_agents_are_refused_before_any_play(agent: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"agent|checkpoint"):
         run_tournament(small(agents=["low", agent]), tmp_path / "x", say=quiet)

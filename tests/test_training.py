@@ -16,6 +16,7 @@ from stich.agents.network import NEVER, ActorCritic, NetworkAgent, Shape, masked
 from stich.envs import HERZELN, VIERSCHE, OptionError, make_batch
 from stich.training.ablation import ablation_config
 from stich.training.config import TrainConfig, find_config, overrides, read_yaml, train_config
+from stich.training.moon_config import moon_config
 from stich.training.ppo import Trainer
 from stich.training.rollout import NO_DECISION, Rollout, advantages
 from stich.training.run import train
@@ -394,6 +395,9 @@ def test_an_agent_finds_the_device_of_its_network() -> None:
 def test_shipped_configs_build(path: Path) -> None:
     if path.stem.startswith("tournament"):
         assert json.dumps(tournament_config(read_yaml(path)).as_dict())
+        return
+    if path.stem.startswith("moon"):
+        assert moon_config(read_yaml(path))
         return
     if path.stem.startswith("ablation"):
         assert len(ablation_config(read_yaml(path)).runs()) > 5
