@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stich.envs import make_batch, replay
+from stich.envs.bits import nth
 from stich.envs.cards import FACE_DOWN, NO_CARD, SUITS, SYMBOLS, Deck
 from stich.envs.game import GAMES
 from stich.envs.herzeln import JACK, PASSED, cards_dealt
@@ -312,3 +313,10 @@ def test_sets_of_cards(game: str, rng: random.Random) -> None:
             deck.as_set([*mixed, wrong])
     with pytest.raises(TypeError):
         deck.as_set([1.5])  # type: ignore[list-item]
+
+
+@law
+@given(st.sets(st.integers(0, 51), min_size=1), st.data())
+def test_nth_is_the_nth_lowest_card(cards: set[int], data: st.DataObject) -> None:
+    place = data.draw(st.integers(0, len(cards) - 1))
+    assert nth(sum(1 << card for card in cards), place) == sorted(cards)[place]
