@@ -16,8 +16,8 @@ def explain(agent: Agent, game: Game, view: np.ndarray, key: np.ndarray) -> dict
     """What an agent thinks of a view [1] whose observer is to move.
 
     An agent may have a method `explain(view) -> dict` with any of `probabilities` (of cards), `value` (payoff that it
-    expects), `points` (distribution of its points of the deal) and `moon` (probability that it shoots the moon); a
-    network without one shows the probabilities of its policy, a searcher the mean payoff of each card (`values`, in
+    expects), `points` (distribution of its points of the deal) and `moon` (probability that it shoots the moon, or the
+    probabilities by who does, of which "self" is shown); a network without one shows the probabilities of its policy, a searcher the mean payoff of each card (`values`, in
     points of a deal).
 
     Args:
@@ -28,7 +28,7 @@ def explain(agent: Agent, game: Game, view: np.ndarray, key: np.ndarray) -> dict
 
     Returns:
         `card` (what it would play) and what else there is: `probabilities` and `values` by name of the card,
-        `value`, `points` as pairs of points and probability, `moon`.
+        `value`, `points` as pairs of points (a number, or a label such as "0 to 4") and probability, `moon`.
     """
     legal = game.legal(view)
     found: dict[str, Any] = {"card": game.deck.name(int(checked_act(agent, game, view, key, legal)[0]))}
@@ -50,9 +50,10 @@ def _plain(game: Game, legal: int, said: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("probabilities", "values"):
         if said.get(name) is not None:
             found[name] = _by_card(game, legal, said[name])
-    for name in ("value", "moon"):
-        if said.get(name) is not None:
-            found[name] = float(np.ravel(said[name])[0])
+    moon = said.get("moon")
+    for name, number in (("value", said.get("value")), ("moon", moon.get("self") if isinstance(moon, Mapping) else moon)):
+        if number is not None:
+            found[name] = float(np.ravel(number)[0])
     if said.get("points") is not None:
         found["points"] = _distribution(said["points"])
     return found
@@ -65,7 +66,7 @@ def _by_card(game: Game, legal: int, numbers: Any) -> dict[str, float]:
     return {game.deck.name(card): float(cards[card]) for card in game.deck.in_set(legal) if card in cards}
 
 
-def _distribution(points: Any) -> list[tuple[float, float]]:
+def _distribution(points: Any) -> list[tuple[float | str, float]]:
     """Pairs of points and probability, from a mapping or from an array of the probabilities of 0, 1, 2, ..."""
     pairs = points.items() if isinstance(points, Mapping) else enumerate(np.ravel(points))
-    return [(float(value), float(chance)) for value, chance in pairs]
+    return [(value if isinstance(value, str) else float(value), float(chance)) for value, chance in pairs]

@@ -345,7 +345,11 @@ def test_explanations(game: str) -> None:
     searched = explain(load_agent("pimc:worlds=4", game), found, view, key)
     assert set(searched["values"]) <= legal
     assert len(searched["values"]) > 1
-    json.dumps([said, named, plain, searched])
+    shipped = explain(load_agent("ppo", game), found, view, key)
+    assert {"card", "probabilities", "value", "points"} <= set(shipped)
+    assert sum(chance for _, chance in shipped["points"]) == pytest.approx(1, abs=1e-4)
+    assert ("moon" in shipped) == (game == "herzeln")
+    json.dumps([said, named, plain, searched, shipped])
 
 
 def test_the_page_tells_explanations(client: Any) -> None:
