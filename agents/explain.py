@@ -17,8 +17,8 @@ def explain(agent: Agent, game: Game, view: np.ndarray, key: np.ndarray) -> dict
 
     An agent may have a method `explain(view) -> dict` with any of `probabilities` (of cards), `value` (payoff that it
     expects), `points` (distribution of its points of the deal) and `moon` (probability that it shoots the moon, or the
-    probabilities by who does, of which "self" is shown); a network without one shows the probabilities of its policy, a searcher the mean payoff of each card (`values`, in
-    points of a deal).
+    probabilities by who does, of which "self" is shown); a network without one shows the probabilities of its policy,
+    a searcher the mean payoff of each card (`values`, in points of a deal).
 
     Args:
         agent: The agent asked.
@@ -51,9 +51,8 @@ def _plain(game: Game, legal: int, said: Mapping[str, Any]) -> dict[str, Any]:
         if said.get(name) is not None:
             found[name] = _by_card(game, legal, said[name])
     moon = said.get("moon")
-    for name, number in (("value", said.get("value")), ("moon", moon.get("self") if isinstance(moon, Mapping) else moon)):
-        if number is not None:
-            found[name] = float(np.ravel(number)[0])
+    numbers = {"value": said.get("value"), "moon": moon.get("self") if isinstance(moon, Mapping) else moon}
+    found |= {name: float(np.ravel(number)[0]) for name, number in numbers.items() if number is not None}
     if said.get("points") is not None:
         found["points"] = _distribution(said["points"])
     return found

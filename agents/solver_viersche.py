@@ -111,9 +111,10 @@ from .solver_viersche_table import (
 
 RUN_CARDS = 24
 ILLEGAL = -1  # the value of a card that may not be played
-FIRST_STEP = 2  # from one answer to the next question, doubled while the answers agree
+FIRST_STEP = 5  # from one answer to the next question, doubled while the answers agree
 SMALL_TABLE_BITS = 13  # buckets used up to six cards each, so that they stay in the processor's cache
 NO_LIMIT = 1 << 62
+PLACE_WORTH = (4, -1, -2, -3, -3, -3, -3, -3, -3, *(15, 8, 4, 1, -1, -1, -2, -2, -2, -2))  # of plain cards, of trumps
 NO_VALUES = np.empty((0, CARDS), np.int16)
 
 
@@ -336,29 +337,26 @@ def load(at: int, state: Any) -> None:
 
 @kernel
 def start_guess(at: int, frame: int) -> int:
-    """Where the search starts, by counting trumps and the tops of the suits (fitted to solved deals)."""
+    """Where the search starts: what the cards of each side are worth by rank from the top, fitted to solved deals."""
     cards, own = peek(frame + LEFT), peek(at + SIDE)
-    trumps = cards & TRUMPS
     guess = (points_of(cards) + peek(frame + LYING) + 1) // 2
-    guess += 6 * (popcount(trumps & own) - popcount(trumps & ~own)) + 6 * top_holder(trumps, own)
-    for suit in SUITS:
-        guess += 6 * top_holder(cards & suit, own)
-    return guess + 4 * (longest(at, trumps, 0) - longest(at, trumps, 1))
+    for suit in range(4):
+        rest, place = cards & SUITS[suit], 9 * (suit == TRUMP)
+        while rest:
+            card = bit(highest(rest))
+            guess += PLACE_WORTH[place] if card & own else -PLACE_WORTH[place]
+            rest &= ~card
+            place += 1
+    longest, other = trump_lengths(at, cards & TRUMPS, 0), trump_lengths(at, cards & TRUMPS, 1)
+    return guess + 12 * (longest[0] - other[0]) + 5 * (longest[1] - other[1])
 
 
 @kernel
-def top_holder(cards: int, own: int) -> int:
-    """1 where side 0 holds the highest of some cards, -1 where the other side does, 0 where there is none."""
-    if cards == 0:
-        return np.int64(0)
-    return np.int64(1) if cards & own > cards & ~own else np.int64(-1)
-
-
-@kernel
-def longest(at: int, trumps: int, side: int) -> int:
-    """The most trumps that one hand of a side has."""
+def trump_lengths(at: int, trumps: int, side: int) -> Any:
+    """The trumps of a side's hands, the longer hand first."""
     hand, other = peek(at + HANDS + WORD * side), peek(at + HANDS + WORD * (side + 2))
-    return max(popcount(trumps & hand), popcount(trumps & other))
+    first, second = popcount(trumps & hand), popcount(trumps & other)
+    return max(first, second), min(first, second)
 
 
 @kernel
