@@ -13,6 +13,7 @@ from test_training import files_of, rollout_of, tiny, trainer_stops_after
 from stich.agents import load_agent
 from stich.agents.checkpoint import save_checkpoint
 from stich.agents.network import ActorCritic, Shape
+from stich.agents.worlds import sample_worlds
 from stich.envs import HERZELN, VIERSCHE, make_batch
 from stich.envs.batch import Batch, Terms
 from stich.envs.game import get_game
@@ -120,6 +121,19 @@ def test_card_payoffs_are_what_playing_on_brings(game: str, policy: str, cards: 
                 assert same or found[lane, card] in found[lane, lower]
                 compared += bool(same)
     assert compared >= batch.lanes
+
+
+@pytest.mark.parametrize(("game", "cards"), [("herzeln", 5), ("herzeln", 30), ("viersche", 11)])
+def test_card_payoffs_in_several_worlds_are_means(game: str, cards: int) -> None:
+    batch = mid_game(game, cards)
+    keys, views = batch.keys(), batch.views
+    others = sample_worlds(batch.game, views, keys, 3)
+    alone = [
+        card_payoffs(batch.game, "rules", each, batch.legal, keys) for each in (batch.states, *others.swapaxes(0, 1))
+    ]
+    found = card_payoffs(batch.game, "rules", batch.states, batch.legal, keys, worlds=3)
+    assert found == pytest.approx(np.mean(alone, axis=0), abs=1e-6)
+    assert not np.allclose(found, alone[0])
 
 
 def test_improvement_learns_which_cards_pay() -> None:

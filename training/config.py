@@ -28,6 +28,7 @@ BOUNDS = (
     ("threads", 0, 1024),
     ("imitate", 0, 10**15),
     ("improve", 0, 10**15),
+    ("improve_worlds", 0, 1000),
     ("improve_epochs", 1, 1000),
     ("temperature", 1e-6, 10.0),
     ("anchor_margin", 0.0, 10.0),
@@ -69,6 +70,8 @@ class TrainConfig:
         improve: Cards after these at which every legal card is tried in the true deal, played on by `improve_policy`;
             the learner takes over what they bring on average, which makes it better than that policy.
         improve_policy: A kernel agent, such as rules.
+        improve_worlds: Worlds beside the true deal in which the cards are tried, drawn from those that the mover can't
+            tell from it; payoffs are means over all of them.
         improve_epochs: Passes over the decisions of such an update.
         temperature: Payoff by which a card must be better to be played e times as often, after `improve`.
         anchor: A kernel agent whose card the policy prefers: the network learns where to leave it. None for no such.
@@ -124,6 +127,7 @@ class TrainConfig:
     imitate: int = 0
     improve: int = 0
     improve_policy: str = "rules"
+    improve_worlds: int = 0
     improve_epochs: int = 2
     temperature: float = 0.02
     anchor: str | None = None

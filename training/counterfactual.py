@@ -1,7 +1,8 @@
 """What every legal card would have brought: each is played, and the deal played on by a policy.
 
 The hands are the true ones, which one seat does not see; a learner that sees only observations and learns from many
-deals learns the mean over what it can't see. All cards of a decision meet the same hands and the same draws.
+deals learns the mean over what it can't see. Other worlds that agree with what the seat sees may be tried beside the
+true one, so that a single decision says more. All cards of a decision meet the same hands and the same draws.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 
 from ..agents.loader import kernel_of
 from ..agents.search import play_out_template, single_deals
+from ..agents.worlds import sample_worlds
 from ..envs.bits import bit, lowest
 from ..envs.encoding import card_bit
 from ..envs.game import Game
@@ -77,8 +79,10 @@ def _compiled(game: Game, policy: str) -> Any:
     return bind(try_every_card, name, **kernels)
 
 
-def card_payoffs(game: Game, policy: str, states: np.ndarray, legals: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """What each legal card brings the mover when all seats go on by a policy.
+def card_payoffs(
+    game: Game, policy: str, states: np.ndarray, legals: np.ndarray, keys: np.ndarray, worlds: int = 0
+) -> np.ndarray:
+    """What each legal card brings the mover on average when all seats go on by a policy.
 
     Args:
         game: The game.
@@ -86,10 +90,18 @@ def card_payoffs(game: Game, policy: str, states: np.ndarray, legals: np.ndarray
         states: States [N] in the middle of a deal.
         legals: Their legal cards, int64[N].
         keys: uint64[N], of the policy's own draws.
+        worlds: How many other worlds are tried beside the true one, drawn from those that the mover can't tell from it.
 
     Returns:
         f32[N, A] in units of a whole deal; 0 where a card is illegal.
     """
-    out = np.empty((len(states), game.deck.size), np.float32)
-    _compiled(game, policy)(single_deals(states.copy()), legals, keys, np.zeros(2, game.state), out)
-    return out
+    tried = states[:, None]
+    if worlds:
+        views = np.empty_like(states)
+        game.lanes.view(states, np.ascontiguousarray(states["seat"]), views)
+        tried = np.concatenate([tried, sample_worlds(game, views, keys, worlds)], axis=1)
+    count = tried.shape[1]
+    out = np.empty((tried.size, game.deck.size), np.float32)
+    repeated = (np.repeat(legals, count), np.repeat(keys, count))
+    _compiled(game, policy)(single_deals(tried.reshape(-1).copy()), *repeated, np.zeros(2, game.state), out)
+    return out.reshape(len(states), count, -1).mean(1)

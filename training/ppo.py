@@ -146,7 +146,7 @@ class Trainer:
                 self.past.keep(self.network)
             self.past.choose(self.generator)
         policy = config.improve_policy if self.improving else None
-        lesson = Lesson(self.teacher if self.imitating else None, policy)
+        lesson = Lesson(self.teacher if self.imitating else None, policy, config.improve_worlds)
         rollout = collector.collect(self.network, self.generator, self.anchor, lesson)
         losses = self.learn(rollout)
         if self.past and config.opponent_share:

@@ -63,10 +63,12 @@ class Lesson:
     Attributes:
         teacher: An agent whose card is noted.
         policy: A kernel agent by which every legal card is played on, and its payoff noted.
+        worlds: How many worlds beside the true one they are tried in.
     """
 
     teacher: Agent | None = None
     policy: str | None = None
+    worlds: int = 0
 
 
 class Collector:
@@ -190,7 +192,7 @@ class Collector:
             self._label[rows] = torch.from_numpy(lesson.teacher.act(batch.views[lanes], batch.keys()[lanes]))
         if lesson.policy:
             found = card_payoffs(
-                batch.game, lesson.policy, batch.states[lanes], batch.legal[lanes], batch.keys()[lanes]
+                batch.game, lesson.policy, batch.states[lanes], batch.legal[lanes], batch.keys()[lanes], lesson.worlds
             )
             self._payoff[rows] = torch.from_numpy(found)
 
