@@ -39,7 +39,8 @@ SMALL: dict[str, Any] = {
     "settings": [
         {"name": "rules", "deals": 400, "chunk": 100},
         {"name": "duck", "opponents": "duck", "deals": 60, "promising": True},
-        {"name": "ppo", "opponents": "ppo"},
+        {"name": "ppo", "opponents": "ppo", "deals": 30, "promising": True},
+        {"name": "trained", "seeker": "ppo"},
     ],
     "moment_deals": 160,
     "census_deals": 20,
@@ -214,7 +215,7 @@ def test_hands_are_read_in_many_ways() -> None:
         (["moon_smoke", "hand=3"], "unknown config key 'hand'. Did you mean 'hands'"),
         (["moon_smoke", "redeals=5"], "redeals=5 is not valid. Valid: an even number"),
         (["moon_smoke", "main=ruels"], "unknown setting 'ruels'. Did you mean 'rules'"),
-        (["moon_smoke", "main=ppo"], "main='ppo' needs a setting that is played"),
+        (["moon_smoke", "main=trained against rules"], "main='trained against rules' needs a setting that is played"),
         (["moon_smoke", "settings=[{nam: x}]"], "setting {'nam': 'x'} is not valid"),
         (["moon_smoke", "settings=[{name: rules, sekker: rules}]"], "unknown key of a setting 'sekker'"),
         (["moon_smoke", "settings=[{name: rules, seeker: duck}]", "moments=[rules]"], "unknown seeker 'duck'"),
@@ -353,7 +354,7 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("moon") / "done"
     lines: list[str] = []
     run_jobs(small(), folder, say=lines.append)
-    assert lines == ["setting 'ppo' is left out: no checkpoint given as ppo"]
+    assert lines == ["setting 'trained' is left out: no checkpoint given as ppo_moon"]
     write_study(small(), folder)
     return folder
 
@@ -413,7 +414,7 @@ def test_jobs_cover_all_deals() -> None:
     assert len({job.name for job in jobs}) == len(jobs)
     for kind, place, total in (("pairs", 0, 400), ("pairs", 1, 60), ("strong", 0, 60), ("census", 4, 20)):
         assert sum(job.count for job in jobs if (job.kind, job.place) == (kind, place)) == total
-    assert not [job for job in jobs if (job.kind, job.place) == ("pairs", 2)]
+    assert not [job for job in jobs if (job.kind, job.place) == ("pairs", 3)]
 
 
 @pytest.mark.parametrize("name", ["moon_smoke", "moon_laptop", "moon_full"])

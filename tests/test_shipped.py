@@ -41,7 +41,7 @@ def test_shipped_agents_play_and_explain(game: str, players: int) -> None:
 
 
 def test_every_shipped_file_is_expected() -> None:
-    names = {f"{game}{players}{suffix}" for game, players in SHIPPED for suffix in (".safetensors", ".md")}
+    names = {f"{game}{players}{suffix}" for game, players in SHIPPED for suffix in (".safetensors", ".md", ".csv")}
     assert {path.name for path in WEIGHTS.iterdir()} == names
 
 

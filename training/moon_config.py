@@ -30,9 +30,9 @@ class Setting:
 
     Attributes:
         name: What it is called in the results.
-        opponents: The agent at the other seats: a name for `load_agent`, `ppo` for the config's checkpoint, or a
+        opponents: The agent at the other seats: a name for `load_agent`, `ppo` for the config's network, or a
             mapping with the keys `agent` and `options`.
-        seeker: Who is watched: `rules`, `search` (the config's searcher) or `ppo` (its checkpoints).
+        seeker: Who is watched: `rules`, `search` (the config's searcher) or `ppo` (its networks).
         preset, options: The rules.
         deals: Deals looked at, one seat of each.
         promising: Play only those in which the hand is worth a second look, about one in four.
@@ -71,8 +71,9 @@ class MoonConfig:
         moments: Settings whose attempts are followed trick by trick.
         moment_deals: Deals of each of them.
         searcher: The searcher among the seekers, a name for `load_agent` that takes an `aim`.
-        ppo: A checkpoint of self-play; None: settings that need it are left out.
-        ppo_moon: A checkpoint trained on the event that one takes all penalty cards; likewise.
+        ppo: A checkpoint of self-play; None: the shipped agent.
+        ppo_moon: A checkpoint trained on the event that one takes all penalty cards; None: settings that need it are
+            left out.
         census_deals: Deals of each table of four equal agents.
         solver_deals: Random deals, all seats of each, asked for a moon that can be forced with open hands.
         strong_deals: The same for hands drawn strong, which count by how likely they are.
@@ -153,11 +154,9 @@ class MoonConfig:
 
     def missing(self, setting: Setting) -> str:
         """Why a setting can't be played; empty if it can."""
-        wanted = {"ppo": self.ppo} if setting.opponents == "ppo" or setting.seeker == "ppo" else {}
-        if setting.seeker == "ppo":
-            wanted["ppo_moon"] = self.ppo_moon
-        lacking = [key for key, path in wanted.items() if not path]
-        return f"setting {setting.name!r} is left out: no checkpoint given as {', '.join(lacking)}" if lacking else ""
+        if setting.seeker == "ppo" and not self.ppo_moon:
+            return f"setting {setting.name!r} is left out: no checkpoint given as ppo_moon"
+        return ""
 
     def played(self) -> list[Setting]:
         """The settings that are played."""
@@ -170,7 +169,7 @@ class MoonConfig:
     def opponent(self, setting: Setting) -> Any:
         """The agent at the other seats."""
         if setting.opponents == "ppo":
-            return load_agent(f"ppo:{self.ppo}")
+            return self._network(self.ppo)
         return Entrant.of(setting.opponents).load("herzeln")
 
     def seeker(self, setting: Setting, policy: str) -> Any:
@@ -181,8 +180,11 @@ class MoonConfig:
             return load_agent(self.searcher, aim=policy)
         from .moon_policies import Shunning  # torch is slow to import
 
-        agent = load_agent(f"ppo:{self.ppo_moon if policy == 'always' else self.ppo}")
+        agent = self._network(self.ppo_moon if policy == "always" else self.ppo)
         return Shunning(agent) if policy == "never" else agent
+
+    def _network(self, path: str | None) -> Any:
+        return load_agent(f"ppo:{path}" if path else "ppo")
 
 
 def moon_config(values: Mapping[str, Any], words: Sequence[str] = ()) -> MoonConfig:

@@ -1,4 +1,4 @@
-"""From a finished run to a shipped agent: the policy's weights beside the agents' code, and a model card."""
+"""From a finished run to a shipped agent: the policy's weights beside the agents' code, its curve and a model card."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KEPT = ("game", "players", "shape", "encoding", "decisions", "config", "seconds"
 def ship(
     run: Path, deals: int, against: tuple[str, ...], folder: Path = WEIGHTS, say: Callable[[str], None] = print
 ) -> Path:
-    """Copy a run's policy into the package and write its card, with results on test deals.
+    """Copy a run's policy and learning curve into the package and write a card, with results on test deals.
 
     Args:
         run: Folder of a training run.
@@ -49,6 +49,7 @@ def ship(
     path = weights_path(game, about["players"], folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     save_checkpoint(path, tensors, {key: about[key] for key in KEPT if key in about})
+    write_atomically(path.with_suffix(".csv"), (run / "curve.csv").read_bytes())
     rows = _results(path, config, deals, against, say)
     write_atomically(path.with_suffix(".md"), card(about, config, rows, deals, path.stat().st_size).encode())
     return path
