@@ -30,6 +30,7 @@ EXTRAS = {
     "ray": "ray",
     **dict.fromkeys(("pygame", "PIL"), "render"),
     **dict.fromkeys(("starlette", "uvicorn"), "serve"),
+    **dict.fromkeys(("onnx", "onnxscript", "onnxruntime"), "onnx"),
 }
 """The extra that brings a package."""
 
@@ -364,6 +365,23 @@ def ship_command(
     from .ship import ship  # torch is slow to import
 
     console.print(f"shipped: {ship(run, deals, tuple(against or ['rules']), say=console.print)}")
+
+
+@app.command(name="export")
+@clear_errors
+def export_command(
+    agent: Annotated[str, typer.Argument(help="ppo, or ppo:PATH")],
+    file: Annotated[Path, typer.Argument(help="the ONNX file")],
+    words: Words = None,
+    game: GameName = "herzeln",
+) -> None:
+    """Write a network's policy as an ONNX file, once it has played as the agent does."""
+    from ..agents.export import export, network_agent  # torch is slow to import
+
+    options = overrides(words or [])
+    players = get_game(game).options(**options).players if "players" in options else None
+    check = export(network_agent(load_agent(agent, game=game), players), file, options)
+    console.print(f"{file}: {check}", markup=False, highlight=False, soft_wrap=True)
 
 
 @app.command(name="ablate")
