@@ -31,6 +31,7 @@ EXTRAS = {
     **dict.fromkeys(("pygame", "PIL"), "render"),
     **dict.fromkeys(("starlette", "uvicorn"), "serve"),
     **dict.fromkeys(("onnx", "onnxscript", "onnxruntime"), "onnx"),
+    **dict.fromkeys(("sb3_contrib", "stable_baselines3"), "sb3"),
 }
 """The extra that brings a package."""
 
@@ -464,11 +465,17 @@ def serve(
 def bench(
     json_file: Annotated[Path | None, typer.Option("--json", help="also write the figures to this file")] = None,
     seconds: Annotated[float, typer.Option(min=0.01, help="CPU time of each measurement")] = 2.0,
+    learning: Annotated[
+        bool, typer.Option("--learning", help="only learning, beside sb3-contrib's MaskablePPO")
+    ] = False,
 ) -> None:
     """Measure speed against peers in the same run, per CPU-second on one core."""
-    from .bench import run_bench
+    if learning:
+        from .throughput import run_learning as run  # torch is slow to import
+    else:
+        from .bench import run_bench as run
 
-    figures = run_bench(seconds, console)
+    figures = run(seconds, console)
     if json_file is not None:
         json_file.parent.mkdir(parents=True, exist_ok=True)
         json_file.write_text(json.dumps(figures, indent=1) + "\n")
