@@ -47,7 +47,7 @@ pictures: $(READY)  ## the pictures of the README
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train,tournament,render,serve,study,test,plot,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train,tournament,render,serve,study,onnx,sb3,test,plot,dev]'
 	touch $@
 
 clean:

@@ -229,7 +229,7 @@ class SuitTrunk(nn.Module):
         if not self.main:
             return None
         trump = rows.index_select(1, self.trump_columns).argmax(1)
-        held = rows.index_select(1, self.hand_columns).reshape(len(rows), SUITS, -1).sum(2, dtype=torch.int64)
+        held = rows.index_select(1, self.hand_columns).unflatten(1, (SUITS, -1)).sum(2, dtype=torch.int64)
         first = self.order[0][trump]
         swap = held.gather(1, first[:, 2:3]) > held.gather(1, first[:, 1:2])
         return torch.where(swap, self.order[1][trump], first)
@@ -237,14 +237,14 @@ class SuitTrunk(nn.Module):
     def observe(self, observation: Tensor) -> tuple[Tensor, ...]:
         """What the encoder makes of observations: by suit, the rest, and the suits' order where it varies."""
         rows, order = self.read_seen(observation), self.suit_order(observation)
-        suits = rows[:, : SUITS * self.in_suit].reshape(len(rows), SUITS, self.in_suit)
+        suits = rows[:, : SUITS * self.in_suit].unflatten(1, (SUITS, self.in_suit))
         rest = rows[:, SUITS * self.in_suit :]
         first = self.seen(placed(suits, order)) + self.around(rest)[:, None] + self.which
         return (first, rest) if order is None else (first, rest, order)
 
     def reveal(self, observed: tuple[Tensor, ...], state: Tensor) -> tuple[Tensor, ...]:
         """The same with the hidden cards added."""
-        suits = self.read_unseen(state).reshape(len(state), SUITS, self.hidden_in_suit)
+        suits = self.read_unseen(state).unflatten(1, (SUITS, self.hidden_in_suit))
         order = observed[2] if self.main else None
         return (observed[0] + self.unseen(placed(suits, order)), *observed[1:])
 
@@ -287,7 +287,7 @@ class SuitBranch(nn.Module):
         out = self.out(features)
         if self.by_suit:
             again = (self.again(suits) + self.back(features)[:, None] + self.which).relu()
-            cards = self.ranks(again) + out.reshape(len(out), SUITS, -1)
+            cards = self.ranks(again) + out.unflatten(1, (SUITS, -1))
             out = home(cards, order).flatten(1)
         return features, out
 

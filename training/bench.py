@@ -51,12 +51,12 @@ def rate(work: Callable[[], int], seconds: float) -> float:
     return done / spent
 
 
-def alternate(works: dict[str, Callable[[], int]], seconds: float) -> dict[str, list[float]]:
+def alternate(works: dict[str, Callable[[], int]], seconds: float, rounds: int = ROUNDS) -> dict[str, list[float]]:
     """The rates of each over rounds in which all take turns, so that a busy spell of the machine hits all."""
     measured: dict[str, list[float]] = {name: [] for name in works}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for name, work in works.items():
-            measured[name].append(rate(work, seconds / ROUNDS))
+            measured[name].append(rate(work, seconds / rounds))
     return measured
 
 

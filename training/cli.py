@@ -30,6 +30,8 @@ EXTRAS = {
     "ray": "ray",
     **dict.fromkeys(("pygame", "PIL"), "render"),
     **dict.fromkeys(("starlette", "uvicorn"), "serve"),
+    **dict.fromkeys(("onnx", "onnxscript", "onnxruntime"), "onnx"),
+    **dict.fromkeys(("sb3_contrib", "stable_baselines3"), "sb3"),
 }
 """The extra that brings a package."""
 
@@ -366,6 +368,23 @@ def ship_command(
     console.print(f"shipped: {ship(run, deals, tuple(against or ['rules']), say=console.print)}")
 
 
+@app.command(name="export")
+@clear_errors
+def export_command(
+    agent: Annotated[str, typer.Argument(help="ppo, or ppo:PATH")],
+    file: Annotated[Path, typer.Argument(help="the ONNX file")],
+    words: Words = None,
+    game: GameName = "herzeln",
+) -> None:
+    """Write a network's policy as an ONNX file, once it has played as the agent does."""
+    from ..agents.export import export, network_agent  # torch is slow to import
+
+    options = overrides(words or [])
+    players = get_game(game).options(**options).players if "players" in options else None
+    check = export(network_agent(load_agent(agent, game=game), players), file, options)
+    console.print(f"{file}: {check}", markup=False, highlight=False, soft_wrap=True)
+
+
 @app.command(name="ablate")
 @clear_errors
 def ablate_command(
@@ -446,11 +465,17 @@ def serve(
 def bench(
     json_file: Annotated[Path | None, typer.Option("--json", help="also write the figures to this file")] = None,
     seconds: Annotated[float, typer.Option(min=0.01, help="CPU time of each measurement")] = 2.0,
+    learning: Annotated[
+        bool, typer.Option("--learning", help="only learning, beside sb3-contrib's MaskablePPO")
+    ] = False,
 ) -> None:
     """Measure speed against peers in the same run, per CPU-second on one core."""
-    from .bench import run_bench
+    if learning:
+        from .throughput import run_learning as run  # torch is slow to import
+    else:
+        from .bench import run_bench as run
 
-    figures = run_bench(seconds, console)
+    figures = run(seconds, console)
     if json_file is not None:
         json_file.parent.mkdir(parents=True, exist_ok=True)
         json_file.write_text(json.dumps(figures, indent=1) + "\n")
