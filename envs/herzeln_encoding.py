@@ -111,7 +111,7 @@ def write_for(view: Any, at: int, players: int) -> int:
     """`write` for a number of players."""
     me = np.int64(view.observer) & SEAT_BITS
     at = write_cards(view, at, players, me)
-    hearts, by_seat, tricks = write_taken(view)
+    hearts, by_seat, tricks = write_taken(view, players)
     at = spread(at, by_observer(hearts, HEARTS_IN_SUIT, players, me), 52)
     passing = view.phase == PASS
     passes = bit(popcount(view.passed[me])) | 8 if passing and view.seat == me else (8 if passing else 0)
@@ -147,8 +147,8 @@ def write_cards(view: Any, at: int, players: int, me: int) -> int:
     return copy_bytes(at, view.when, CARDS)
 
 
-@kernel
-def write_taken(view: Any) -> tuple[int, int, int]:
+@part
+def write_taken(view: Any, players: int) -> tuple[int, int, int]:
     """By seat: hearts taken (13 bits a seat), who took the queen and the jack (4 bits each), tricks (8 bits a seat)."""
     hearts, queen, jack, tricks = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     for seat in range(MAX_SEATS):
@@ -157,7 +157,7 @@ def write_taken(view: Any) -> tuple[int, int, int]:
         queen |= (cards >> QUEEN & 1) << seat
         jack |= (cards >> JACK & 1) << seat
         tricks |= np.int64(np.uint8(view.tricks[seat])) << 8 * seat  # unsigned: four bytes are read as one word
-    if view.kitty >= 0 and view.first_winner >= 0:
+    if players == 3 and view.kitty >= 0 and view.first_winner >= 0:
         seat, cards = np.int64(view.first_winner), card_bit(view.kitty)
         hearts |= (cards >> HEARTS * HEARTS_IN_SUIT & SUIT) << HEARTS_IN_SUIT * seat
         queen |= (cards >> QUEEN & 1) << seat

@@ -73,6 +73,12 @@ def look(states: Any, seats: Any, legals: Any, masks: Any) -> None:
 
 def fault(legals: Any, actions: Any) -> Any:
     """The first lane whose action can't be played, and why; (-1, FINE) where all can."""
+    wrong = np.int64(0)
+    for i in range(len(actions)):  # without branches, as almost always all can
+        card = actions[i]
+        wrong |= (legals[i] >> (card & 63) & 1) ^ 1 | (card >> 6)
+    if wrong == 0:
+        return -1, FINE
     for i in range(len(actions)):
         if legals[i] == 0:
             if actions[i] != NO_CARD:
