@@ -1,6 +1,6 @@
-"""Tables of the pages, made from the code when the site is built, so that none is typed by hand.
+"""What the pages show of the code, made when the site is built, so that none of it is typed by hand.
 
-A line `<!-- table: NAME arguments -->` in a page becomes the table of the function NAME below.
+A line `<!-- made: NAME arguments -->` in a page becomes what the function NAME below makes, most often a table.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import itertools
 import re
 import shlex
 import typing
+from pathlib import Path
 from typing import Any
 
 import griffe
@@ -27,7 +28,8 @@ from stich.envs.options import choices
 from stich.training.cli import app
 from stich.training.config import CONFIGS
 
-MARK = re.compile(r"^<!-- table: (.+) -->$", re.MULTILINE)
+DOCS = Path(__file__).resolve().parent.parent
+MARK = re.compile(r"^<!-- made: (.+) -->$", re.MULTILINE)
 EPISODES = 500  # played for the table of lengths
 
 
@@ -37,14 +39,14 @@ def on_page_markdown(markdown: str, **about: Any) -> str:
 
 
 def made(name: str, *arguments: str) -> str:
-    """The table of that name.
+    """What the function of that name makes.
 
     Raises:
         KeyError: there is none.
     """
-    if name not in TABLES:
-        raise KeyError(unknown("table", name, TABLES))
-    return TABLES[name](*arguments)
+    if name not in MADE:
+        raise KeyError(unknown("name", name, MADE))
+    return MADE[name](*arguments)
 
 
 def rows_of(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
@@ -204,7 +206,12 @@ def illegal_modes() -> str:
     return rows_of(("`illegal`", "default of", "what happens on an illegal card"), rows)
 
 
-TABLES = {
+def source(path: str) -> str:
+    """A file below `docs` as a block of code."""
+    return f'```python title="docs/{path}"\n{(DOCS / path).read_text()}```'
+
+
+MADE = {
     "cards": cards,
     "commands": commands,
     "configs": configs,
@@ -215,4 +222,5 @@ TABLES = {
     "lengths": lengths,
     "observation": observation,
     "presets": presets,
+    "source": source,
 }
