@@ -23,7 +23,7 @@ from stich.agents.loader import KERNELS
 from stich.envs.game import GAMES, get_game
 from stich.training.ablation import ablation_config
 from stich.training.cli import _is_option, app
-from stich.training.config import find_config, overrides, read_yaml, train_config
+from stich.training.config import CONFIGS, find_config, overrides, read_yaml, train_config
 from stich.training.moon_config import moon_config
 from stich.training.tournament import tournament_config
 
@@ -110,11 +110,16 @@ def command_lines() -> list[Any]:
 def test_command_exists(words: list[str]) -> None:
     program, *rest = words
     if program == "make":
-        assert re.search(rf"^{rest[0]}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        assert is_target(rest[0])
     if program == "stich":
         assert rest[0] in GROUP.commands
         context = GROUP.commands[rest[0]].make_context(rest[0], rest[1:])  # refuses unknown options
         check_command(rest[0], context.params)
+
+
+def is_target(name: str) -> bool:
+    """Whether the Makefile has a target of that name."""
+    return bool(re.search(rf"^{name}:", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
 def check_command(name: str, given: dict[str, Any]) -> None:
@@ -135,10 +140,10 @@ def check_command(name: str, given: dict[str, Any]) -> None:
         game.options(**overrides(words))
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_commands_in_the_text_exist(page: Path) -> None:
-    for name in re.findall(r"`stich ([a-z]\w*)", page.read_text()):
-        assert name in GROUP.commands
+@pytest.mark.parametrize("file", [*PAGES, *sorted(CONFIGS.glob("*.yaml"))], ids=named)
+def test_commands_in_the_text_exist(file: Path) -> None:
+    for program, name in re.findall(r"`(stich|make) ([a-z][\w-]*)", file.read_text()):
+        assert name in GROUP.commands if program == "stich" else is_target(name)
 
 
 @pytest.mark.parametrize("text", [each for each in blocks("yaml") if each.values[0].startswith("# stich")])
