@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,12 @@ def test_commands_in_the_text_exist(file: Path) -> None:
 def test_config_is_valid(text: str) -> None:
     """A block of YAML says in its first line which command it is for."""
     READERS[text.split()[2]](yaml.safe_load(text))
+
+
+def test_every_extra_is_explained() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    page = (DOCS / "guides" / "getting_started.md").read_text()
+    assert [name for name in extras if f"| `{name}` |" not in page] == ["test", "docs", "plot", "dev"]
 
 
 def test_there_is_something_to_check() -> None:
