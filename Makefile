@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STICH := $(BIN)/stich
 READY := $(VENV)/ready
 
-.PHONY: train train-long train-viersche train-full test lint types unit notebooks bench pictures browser clean
+.PHONY: train train-long train-viersche train-full test lint types unit notebooks bench pictures browser docs clean
 
 train: $(READY)  ## PPO learns Herzeln: about 5 minutes on 2 cores, ends with a table and a learning curve
 	$(STICH) train herzeln_ppo --out runs/herzeln_quick $(call resume,runs/herzeln_quick)
@@ -45,9 +45,12 @@ pictures: $(READY)  ## the pictures of the README
 	$(STICH) replay docs/viersche.jsonl --part 5 --seat 2 --table docs/viersche.png --card 11
 	$(BIN)/python -m stich.page.shoot docs/page.png
 
+docs: $(READY)  ## the documentation site, into site/; links that lead nowhere fail
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train,tournament,render,serve,study,onnx,sb3,test,plot,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train,tournament,render,serve,study,onnx,sb3,test,docs,plot,dev]'
 	touch $@
 
 clean:

@@ -287,8 +287,9 @@ def make_env(
 def layout_of(game: Game, preset: str | None = None, **options: Any) -> dict[str, slice]:
     """The named slices of a game's observation, then (from D on) those that only `state()` has.
 
-    >>> from stich.envs import HERZELN
-    >>> layout_of(HERZELN)["hand"]
-    slice(0, 52, None)
+    Examples:
+        >>> from stich.envs import HERZELN
+        >>> layout_of(HERZELN)["hand"]
+        slice(0, 52, None)
     """
     return game.encoding.layout(game.options(preset, **options).players)

@@ -328,9 +328,10 @@ def make_batch(
     Raises:
         OptionError, DealError: what is wrong and what is valid.
 
-    >>> batch = make_batch("viersche", lanes=3, episode="deal", seed=7)
-    >>> batch.observation.shape, batch.action_mask.shape, batch.views.shape
-    ((3, 600), (3, 36), (3,))
+    Examples:
+        >>> batch = make_batch("viersche", lanes=3, episode="deal", seed=7)
+        >>> batch.observation.shape, batch.action_mask.shape, batch.views.shape
+        ((3, 600), (3, 36), (3,))
     """
     found = get_game(game)
     if isinstance(lanes, bool) or not isinstance(lanes, int | np.integer) or lanes < 1:

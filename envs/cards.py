@@ -44,8 +44,9 @@ class Deck:
         Raises:
             ValueError: no such card in this deck.
 
-        >>> HERZELN_DECK.name(HERZELN_DECK.parse("ht"))
-        'H10'
+        Examples:
+            >>> HERZELN_DECK.name(HERZELN_DECK.parse("ht"))
+            'H10'
         """
         word = str(text).strip().upper()
         suit = SUITS.find(word[:1]) if word[:1] in SUITS else SYMBOLS.find(word[:1])

@@ -83,13 +83,14 @@ def _headline(game: Game, state: Any) -> str:
     parts.append(f"trick {int(state['trick_number']) + 1}")
     names = state.dtype.names
     if "trump" in names:
-        turn_up = game.deck.name(int(state["turn_up"]), symbols=True)
-        parts.append(f"trumps {SYMBOLS[int(state['trump'])]} (turned up {turn_up})")
+        turned = f" (turned up {game.deck.name(int(state['turn_up']), symbols=True)})" if "turn_up" in names else ""
+        parts.append(f"trumps {SYMBOLS[int(state['trump'])]}{turned}")
+    if "rungs" in names:
         parts.append("points {}:{}".format(*state["points"]))
         parts.append("carried {}:{}".format(*state["carried"]))
         parts.append("rungs {}:{}".format(*state["rungs"]))
         parts.append("marks {}:{}".format(*state["marks"]))
-    else:
+    if "totals" in names:
         parts.append("hearts broken" if state["broken"] else "hearts unbroken")
         parts.append("totals " + " ".join(str(total) for total in state["totals"][: int(state["players"])]))
     return " | ".join(parts)

@@ -56,6 +56,7 @@ class Options:
         sweep_rungs: Rungs for all nine tricks in the first deal of a round.
         shutout_marks: Marks for losing a game without a rung erased; otherwise 1.
         marks: Marks at which a side has lost the session.
+        players: Seats at the table.
         episode: How much one episode holds.
     """
 

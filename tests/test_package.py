@@ -18,6 +18,7 @@ import pytest
 
 import stich
 from stich.envs.game import GAMES
+from stich.envs.jit import bind
 
 ROOT = Path(__file__).resolve().parent.parent
 NO_PACKAGES = ("tests", "build", "dist", "runs")
@@ -130,3 +131,11 @@ def test_the_built_wheel_works_from_another_folder(tmp_path: Path) -> None:
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout.strip().startswith(str(tmp_path / "installed"))
+
+
+def test_machine_code_follows_kernels_outside_of_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a game in a package of its own would go on playing by its old rules after a change of them."""
+    (tmp_path / "own_rules.py").write_text("from stich.envs.jit import kernel\n\n\n@kernel\ndef f(x):\n    return x\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    bound = bind(lambda x: x, "own", f=importlib.import_module("own_rules").f)
+    assert "own_rules.py" in str(bound._cache._cache_file._source_stamp)

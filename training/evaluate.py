@@ -53,7 +53,8 @@ def evaluate(
     """Play the same deals in every distinct seating and compare.
 
     Args:
-        game, options: What is played; where `episode` is longer than a deal, each counts as one "deal".
+        game: What is played.
+        options: Its rules; where `episode` is longer than a deal, each counts as one "deal".
         agents: The agents, in the order given by the user.
         names: What they are called; agents of one name are taken to be the same.
         deals: Number of deals.

@@ -92,7 +92,7 @@ class Played:
         forced: int64[D, K, P], cards without a choice; the agent was not asked.
         events: int32[D, K, P, E].
         luck: f64[D, K, P], what a value function expected of each seat at the deal; NaN where no agent has one.
-        actions: The cards of each game in order, bytes [D][K].
+        actions: The cards of each game in order as bytes, by deal and game.
         seconds: Time that each agent took to choose.
     """
 
@@ -201,7 +201,8 @@ def play_match(
     without asking.
 
     Args:
-        game, options: What is played.
+        game: What is played.
+        options: Its rules.
         agents: Those whose numbers stand in `owners`; the numbers are part of the keys of their draws (seed, deal,
             seat, agent), so an agent that is to draw alike in several matches has one place in all.
         owners: int[D, K, P].

@@ -33,7 +33,8 @@ class Setting:
         opponents: The agent at the other seats: a name for `load_agent`, `ppo` for the config's network, or a
             mapping with the keys `agent` and `options`.
         seeker: Who is watched: `rules`, `search` (the config's searcher) or `ppo` (its networks).
-        preset, options: The rules.
+        preset: Set of rule options.
+        options: Rule options on top of the preset.
         deals: Deals looked at, one seat of each.
         promising: Play only those in which the hand is worth a second look, about one in four.
         chunk: Deals of one job.

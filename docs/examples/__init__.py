@@ -1,0 +1,1 @@
+"""A third game: whist, as the guide "your own game" builds it."""
