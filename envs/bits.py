@@ -137,12 +137,12 @@ def nth(cards: int, n: int) -> int:
 
     Halving, without branches: the processor could not guess how often a loop over the cards runs.
     """
-    found = np.int64(0)
+    found, rest = np.int64(0), np.int64(cards)
     for width in (32, 16, 8, 4, 2, 1):
-        below = popcount(cards & ((np.int64(1) << width) - 1))
-        skip = width & -np.int64(n >= below)  # the whole width or 0
-        n -= below & -np.int64(n >= below)
-        cards >>= skip
+        low = popcount(rest & ((np.int64(1) << width) - 1))
+        skip = width & -np.int64(n >= low)  # the whole width or 0
+        n -= low & -np.int64(n >= low)
+        rest >>= skip
         found += skip
     return found
 
