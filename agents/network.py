@@ -386,17 +386,18 @@ class NetworkAgent:
     def log_probabilities(self, views: np.ndarray) -> np.ndarray:
         """f32[N, A]: log-probability of each card.
 
-        A row is the same whatever else is in the batch: rows are padded to blocks of one size, for matrix
-        products of different shapes may round differently.
+        A row is the same whatever else is in the batch: rows are padded to blocks, small ones for a few rows, for
+        matrix products of any shape may round differently; those of these two sizes round alike.
         """
         count = len(views)
         observation, mask = self.game.encode(views), self.game.masks(views).astype(bool)
         out, cards = np.empty(mask.shape, np.float32), self.anchor.cards(views)
         device = self.device
         with torch.inference_mode():
-            for start in range(0, count, BLOCK):
-                rows = slice(start, min(start + BLOCK, count))
-                block = np.zeros((BLOCK, observation.shape[1]), np.int8)
+            size = FEW if count <= MOST_FEW else BLOCK
+            for start in range(0, count, size):
+                rows = slice(start, min(start + size, count))
+                block = np.zeros((size, observation.shape[1]), np.int8)
                 block[: rows.stop - start] = observation[rows]
                 logits = self.network.logits(torch.from_numpy(block).to(device)).cpu()[: rows.stop - start]
                 logits = self.anchor(logits, cards[rows])
@@ -458,7 +459,7 @@ class NetworkAgent:
         }
 
 
-BLOCK = 256
+BLOCK, FEW, MOST_FEW = 256, 16, 64  # rows of a block, of a block where few are asked for, and up to how many that is
 
 
 def gumbel(keys: np.ndarray, turns: Any, cards: int) -> np.ndarray:

@@ -40,6 +40,15 @@ def test_shipped_agents_play_and_explain(game: str, players: int) -> None:
     assert agent.expected_payoff(batch.states).shape == (30, players)
 
 
+@pytest.mark.parametrize("game", GAMES)
+def test_shipped_agents_answer_alike_for_one_and_for_many(game: str) -> None:
+    agent: Any = load_agent("ppo", game=game)
+    batch = mid_game(game, 7, lanes=300)
+    views, together = batch.views, agent.log_probabilities(batch.views)
+    for lane in range(0, 300, 7):
+        assert (agent.log_probabilities(views[lane : lane + 1])[0] == together[lane]).all()
+
+
 def test_every_shipped_file_is_expected() -> None:
     names = {f"{game}{players}{suffix}" for game, players in SHIPPED for suffix in (".safetensors", ".md", ".csv")}
     assert {path.name for path in WEIGHTS.iterdir()} == names
