@@ -47,7 +47,8 @@ def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent
     Args:
         name: `random`, `duck`, `low`, `greedy`, `rules`; `ppo` for the shipped network, `ppo:PATH` for a checkpoint;
             `pimc:worlds=30,exact=6` or `ismcts:iterations=1000` for a searcher, `pimc:policy=ppo` for one by a network,
-            `moon:worlds=20,aim=always` for one that shoots the moon; `module:Class` for your own (called with the
+            `moon:worlds=20,aim=always` for one that shoots the moon; `openspiel:ismcts=1000` for OpenSpiel's bot (under
+            its rules; extra `openspiel`); `module:Class` for your own (called with the
             game's name if it takes an argument of that name); or the name under which an installed package registers
             its agent, as an entry point of the group `stich.agents`.
         game: "herzeln" or "viersche".
@@ -67,6 +68,8 @@ def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent
         return load_searcher(kind, rest, found, options)
     if kind == "moon":
         return _moon_searcher(rest, found, options)
+    if kind == "openspiel":
+        return _openspiel_bot(rest, found, options)
     if rest and kind == "ppo":
         from .checkpoint import load_network_agent  # needs torch
 
@@ -81,7 +84,8 @@ def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent
         guests = {point.name: point for point in entry_points(group=GROUP)}
         if name in guests:
             return _own_agent(guests[name].module, guests[name].attr, found, options)
-        valid = [*KERNELS[found.name], *guests, "ppo", "ppo:PATH", "pimc:worlds=30", "moon:worlds=20", "module:Class"]
+        valid = [*KERNELS[found.name], *guests, "ppo", "ppo:PATH", "pimc:worlds=30", "moon:worlds=20"]
+        valid += ["openspiel:ismcts=1000", "module:Class"]
         raise OptionError(unknown(f"{found.name} agent", name, valid))
     made = _variant(found.name, str(name), options)
     key = (found.name, made[0])
@@ -96,6 +100,18 @@ def _moon_searcher(words: str, game: Game, options: dict[str, Any]) -> Agent:
     from .pimc import settings_of
 
     return MoonSearch(game, **settings_of("moon", words, {"worlds": int, "aim": str, "caution": float}, options))
+
+
+def _openspiel_bot(words: str, game: Game, options: dict[str, Any]) -> Agent:
+    """OpenSpiel's bot of a name such as `openspiel:ismcts=1000`."""
+    from .pimc import settings_of
+
+    try:
+        from .openspiel import OpenSpielISMCTS
+    except ImportError:
+        raise OptionError("agent 'openspiel' needs OpenSpiel: pip install 'stich[openspiel]'") from None
+    settings = settings_of("openspiel", words, {"ismcts": int, "rollouts": int, "uct": float}, options)
+    return OpenSpielISMCTS(game, **settings)
 
 
 def _variant(game: str, name: str, options: dict[str, Any]) -> tuple[str, Any]:

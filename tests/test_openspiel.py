@@ -18,9 +18,13 @@ import numpy as np
 import pyspiel
 import pytest
 
+from stich.agents import load_agent
+from stich.agents.openspiel import ACTIONS, CARDS, DIRECTIONS, AgentBot, options_from, state_of, view_of
 from stich.envs.batch import Batch, make_batch
 from stich.envs.cards import HEARTS, HERZELN_DECK, NO_CARD, NO_SEAT, SUITS
+from stich.envs.errors import OptionError
 from stich.envs.game import get_game
+from stich.training.evaluate import evaluate
 
 Parameters = dict[str, bool]
 Choose = Callable[[int, list[int]], int]
@@ -43,33 +47,8 @@ SAMPLE = 160  # games of one setting in which every rule comes to matter
 OFFSET = 26  # OpenSpiel returns 26 - points; its bonuses lower the points, as ours do, so the offset stays 26
 
 
-def cards_by_action() -> list[int]:
-    """Our card for each of OpenSpiel's, which count rank by rank (2C 2D 2H 2S 3C ...); read from their names."""
-    state = pyspiel.load_game("hearts").new_initial_state()
-    state.apply_action(0)
-    names = [state.action_to_string(action) for action in range(HERZELN_DECK.size)]
-    return [HERZELN_DECK.parse(suit + rank) for rank, suit in names]
-
-
-CARDS = np.array(cards_by_action())
-ACTIONS = np.argsort(CARDS)  # OpenSpiel's action for each of our cards
 DEFAULTS: Parameters = pyspiel.load_game("hearts").get_parameters()
 WHOLE_SUITS = "/".join(" ".join(suit + rank for rank in HERZELN_DECK.ranks) for suit in SUITS)
-DIRECTIONS = {"No Pass": "none", "Left": "left", "Across": "across", "Right": "right"}
-
-
-def options_from(parameters: Parameters) -> dict[str, Any]:
-    """The rule options of preset `openspiel` that make Herzeln what OpenSpiel plays with these parameters."""
-    return {
-        "passing": "random" if parameters["pass_cards"] else "none",
-        "points_in_first_trick": not parameters["no_pts_on_first_trick"],
-        "first_lead": "any_club" if parameters["can_lead_any_club"] else "club_two",
-        "jack_of_diamonds": parameters["jd_bonus"],
-        "no_trick_bonus": parameters["avoid_all_tricks_bonus"],
-        "must_break_hearts": parameters["must_break_hearts"],
-        "queen_breaks_hearts": parameters["qs_breaks_hearts"],
-        "hearts_instead_of_queen": parameters["can_lead_hearts_instead_of_qs"],
-    }
 
 
 def setting_id(parameters: Parameters) -> str:
@@ -350,3 +329,103 @@ def test_leading_hearts(must_break: bool, queen_breaks: bool, instead: bool) -> 
     assert (seen[4][0], len(seen[4][1])) == (0, 12 if instead or not must_break else 1)
     assert "SQ" in seen[4][1]
     assert (seen[8][0], "HK" in seen[8][1]) == (1, queen_breaks or not must_break)
+
+
+# ------------------------------------------------------------------------- its bot here, our agents there
+
+
+def same_views(ours: np.ndarray, theirs: np.ndarray) -> bool:
+    """Whether two views [1] agree in all but the draws."""
+    names = [name for name in ours.dtype.names or () if name not in ("seed", "lane", "lane_deal")]
+    return all((ours[name] == theirs[name]).all() for name in names)
+
+
+def test_states_and_views_there_and_back() -> None:
+    """Each of our states becomes OpenSpiel's with the same seat, legal cards and view, from the deal to the end."""
+    batch = make_batch("herzeln", 6, preset="openspiel", autoreset="disabled", seed=3)
+    rng = np.random.default_rng(0)
+    while batch.running.any():
+        views, cards = batch.views, np.full(batch.lanes, NO_CARD, np.int64)
+        for lane in np.flatnonzero(batch.running):
+            state = state_of(batch.states[lane])
+            assert state.current_player() == batch.seat[lane]
+            assert sorted(CARDS[state.legal_actions()]) == np.flatnonzero(batch.action_mask[lane]).tolist()
+            assert same_views(view_of(state), views[lane : lane + 1])
+            cards[lane] = rng.choice(CARDS[state.legal_actions()])
+        batch.step(cards)
+
+
+def test_seats_are_counted_from_the_dealer() -> None:
+    """Under our own presets any seat deals; OpenSpiel's seat 0 is on the dealer's left."""
+    batch = make_batch("herzeln", 16, preset="hearts", episode="deal", seed=5)
+    assert len(set(batch.states["dealer"])) == SEATS
+    for lane in range(16):
+        left = (batch.states["dealer"][lane] + 1) % SEATS
+        player = state_of(batch.states[lane]).current_player()
+        assert (left + player) % SEATS == batch.seat[lane]
+
+
+def test_the_bot_at_our_table() -> None:
+    """Its cards are legal, those it passes are those that `rules` passes, and it beats random ones."""
+    game, bot = get_game("herzeln"), load_agent("openspiel:ismcts=40", game="herzeln")
+    agents, names = [bot, load_agent("random")], [bot.name, "random"]
+    standings, _ = evaluate(game, game.options("openspiel"), agents, names, deals=4, seed=1)
+    assert standings[0].payoff.mean > 1
+    batch = make_batch("herzeln", 6, preset="openspiel", passing="left", seed=2)
+    views, keys = batch.views, batch.keys()
+    assert bot.act(views, keys).tolist() == load_agent("rules").act(views, keys).tolist()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"players": 3},
+        {"players": 2},
+        {"first_lead": "left_of_dealer"},
+        {"moon": "subtract"},
+        {"moon": "add_unless_loses"},
+    ],
+)
+def test_rules_that_openspiel_has_not(options: dict[str, Any]) -> None:
+    batch = make_batch("herzeln", 2, seed=1, **options)
+    name, value = next(iter(options.items()))
+    with pytest.raises(OptionError, match=f"can't be played with {name}={value!r}. Valid: players=4"):
+        load_agent("openspiel").act(batch.views, batch.keys())
+
+
+@pytest.mark.parametrize(
+    ("name", "game", "message"),
+    [
+        ("openspiel:ismcts=1", "herzeln", "Valid: ismcts from 2"),
+        ("openspiel:simulations=9", "herzeln", "simulations"),
+        ("openspiel", "viersche", "OpenSpiel has no viersche"),
+    ],
+)
+def test_no_such_bot(name: str, game: str, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        load_agent(name, game=game)
+
+
+def test_our_agent_at_their_table() -> None:
+    """`rules` against three uniform bots in a `pyspiel` game: legal cards, and fewer points than theirs."""
+    gains = []
+    for number in range(24):
+        state, rng = pyspiel.load_game("hearts").new_initial_state(), np.random.default_rng(number)
+        bots: list[Any] = [pyspiel.make_uniform_random_bot(player, number) for player in range(SEATS)]
+        bots[number % SEATS] = AgentBot(load_agent("rules"), number % SEATS, number)
+        while not state.is_terminal():
+            if state.is_chance_node():
+                state.apply_action(int(rng.choice([action for action, _ in state.chance_outcomes()])))
+            else:
+                action = bots[state.current_player()].step(state)
+                assert action in state.legal_actions()
+                state.apply_action(action)
+        gains.append(state.returns()[number % SEATS] - np.mean(state.returns()))
+    assert np.mean(gains) > 2
+
+
+def test_no_view_of_other_states() -> None:
+    with pytest.raises(OptionError, match="nobody is to move"):
+        view_of(pyspiel.load_game("hearts").new_initial_state())
+    with pytest.raises(OptionError, match="Valid: hearts"):
+        view_of(pyspiel.load_game("kuhn_poker").new_initial_state())
