@@ -1,4 +1,4 @@
-"""Tournaments on a Ray cluster of two nodes on this machine; where Ray is not installed there is nothing to test."""
+"""Tournaments and studies on a Ray cluster of two nodes here; where Ray is not installed there is nothing to test."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_moon_study import small as small_study
 from test_tournament import contents, quiet, small
 
 from stich.envs import OptionError
+from stich.training import moon_jobs
 from stich.training.cluster import RayPool
 from stich.training.tournament import Recipe, run_tournament
 
@@ -52,6 +54,26 @@ def test_a_lost_node_loses_no_deal(cluster: Any, tmp_path: Path) -> None:
     there = run_tournament(config, tmp_path / "there", pool=pool, progress=progress, say=quiet)
     assert killed
     assert contents(here) == contents(there)
+
+
+def test_a_study_goes_on_without_a_lost_node(cluster: Any, tmp_path: Path) -> None:
+    config = small_study()
+    moon_jobs.run_jobs(config, tmp_path / "here", say=quiet)
+    pool = RayPool(moon_jobs.Recipe(config), config.patience, cluster.address)
+    killed = []
+
+    def progress(done: int, total: int) -> None:
+        if done > 2 and not killed:
+            killed.append(True)
+            cluster.remove_node(cluster.second, allow_graceful=False)
+
+    moon_jobs.run_jobs(config, tmp_path / "there", pool=pool, progress=progress, say=quiet)
+    assert killed
+    names = sorted(path.name for path in (tmp_path / "here" / "parts").iterdir())
+    for name in names:
+        here, there = (moon_jobs.read_rows(tmp_path / side / "parts" / name) for side in ("here", "there"))
+        assert here is not None
+        assert here.equals(there)
 
 
 def test_no_cluster_at_that_address() -> None:
