@@ -350,6 +350,8 @@ def follow(reference: torch.nn.Module, network: torch.nn.Module, rate: float) ->
 def normalised(advantage: np.ndarray, complete: np.ndarray) -> np.ndarray:
     """Advantages with mean 0 and deviation 1 over the decisions that are learned from."""
     used = advantage[complete]
+    if not len(used):  # no deal has ended in the rollout
+        return np.zeros_like(advantage, np.float32)
     return ((advantage - used.mean()) / (used.std() + 1e-8)).astype(np.float32)
 
 
