@@ -31,7 +31,7 @@ import numpy as np
 from ..envs.batch import make_batch
 from ..envs.bits import bit, highest, lowest, popcount
 from ..envs.cards import NO_CARD
-from ..envs.jit import entry, kernel
+from ..envs.jit import entry, inlined, kernel
 from ..envs.state import NO_OBSERVER, PLAY
 from ..envs.viersche import CARDS, HAND_SIZE, RANKS, SEATS, STATE, little_man, old_man, play
 from .solver_viersche_bounds import (
@@ -163,7 +163,7 @@ def descend(at: int, frame: int, card: int) -> int:
     return after
 
 
-@kernel
+@inlined
 def enter(at: int, frame: int) -> int:
     """Answer a position from bounds and table, or prepare the search of its moves: then OPEN."""
     poke(at + NODES, peek(at + NODES) + 1)
@@ -191,7 +191,7 @@ def enter(at: int, frame: int) -> int:
     return np.int64(OPEN)
 
 
-@kernel
+@inlined
 def enter_trick(at: int, frame: int) -> Any:
     """The same before a lead, and the card that the table says is best, or NOTHING."""
     cards, seat, need = peek(frame + LEFT), peek(frame + SEAT), peek(frame + NEED)
@@ -221,7 +221,7 @@ def enter_trick(at: int, frame: int) -> Any:
     return low if low >= need else high if high < need else np.int64(OPEN), first
 
 
-@kernel
+@inlined
 def leave(at: int, frame: int, value: int, card: int) -> int:
     """Keep the answer of a frame, found by search."""
     if peek(frame + PLACE) == 0 and popcount(peek(frame + LEFT)) <= MOST_IN_TABLE and not peek(frame + OPENING):
@@ -233,7 +233,7 @@ def leave(at: int, frame: int, value: int, card: int) -> int:
     return value
 
 
-@kernel
+@inlined
 def take_up(at: int, frame: int, value: int) -> int:
     """Account for the value of the card just tried; the frame's answer, if it decides, else OPEN."""
     value += peek(frame + GAIN)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..envs.bits import bit, highest, lowest, popcount
-from ..envs.jit import kernel
+from ..envs.jit import inlined, kernel
 from .solver_viersche_cards import (
     NOTHING,
     POINTS,
@@ -146,7 +146,7 @@ def last_tricks(at: int, cards: int, leader: int, need: int) -> int:
     return two_tricks(own, rival, partner, other, need, peek(at + EXEMPT))
 
 
-@kernel
+@inlined
 def sure_trumps(at: int, cards: int, best: int, winner: int) -> int:
     """The trumps above all of the other side's, which surely bring home themselves: side 0's, or less than 0: side 1's.
 
@@ -191,7 +191,7 @@ def run_points(at: int, cards: int, leader: int) -> int:
     return points_of(winners) + cheap_points(first, count) + cheap_points(second, count) + cheap_points(partner, count)
 
 
-@kernel
+@inlined
 def run_bounds(at: int, frame: int, low: int, high: int) -> Any:
     """Narrow the bounds of a position before a lead by what the leader's run of winners brings."""
     leader = peek(frame + SEAT)
@@ -201,7 +201,7 @@ def run_bounds(at: int, frame: int, low: int, high: int) -> Any:
     return max(low, run), high
 
 
-@kernel
+@inlined
 def simple_bounds(at: int, frame: int, best: int, winner: int) -> Any:
     """What side 0 takes at least and at most of the cards in hand, by its sure trumps or the other side's."""
     sure, total = sure_trumps(at, peek(frame + LEFT), best, winner), peek(frame + TOTAL)
@@ -210,7 +210,7 @@ def simple_bounds(at: int, frame: int, best: int, winner: int) -> Any:
     return np.int64(0), total - TRUMP_POINTS[-sure >> TRUMPS_FROM]
 
 
-@kernel
+@inlined
 def trick_bounds(at: int, frame: int) -> Any:
     """What side 0 takes at least and at most, in the middle of a trick."""
     cards, seat, place = peek(frame + LEFT), peek(frame + SEAT), peek(frame + PLACE)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..envs.bits import bit, lowest
-from ..envs.jit import kernel
+from ..envs.jit import inlined, kernel
 from ..envs.viersche import CARDS
 from .solver_viersche_cards import (
     NOTHING,
@@ -55,7 +55,7 @@ WINS, LEADS, TRAILS, LOSES = range(4)  # what becomes of the trick for the own s
 BEFORE_ALL, EARLY = 1 << 21, 1 << 20  # weights of what refuted before
 
 
-@kernel
+@inlined
 def fate(card: int, best: int, led: int, ours: bool, rivals: int, partner: int) -> int:
     """What becomes of the trick for the own side if it plays a card, given who still plays after it."""
     if beats(card, best, led):
@@ -80,7 +80,7 @@ def move_weights() -> np.ndarray:
     return (10 * (500 + rows @ features)).astype(np.int64)
 
 
-@kernel
+@inlined
 def move_word(at: int, row: int, card: int, first: int, group: int) -> int:
     """A move: its weight, by which moves are tried, the lowest card of its group, and the card."""
     weight = peek(at + WEIGHTS + WORD * (row * CARDS + card))
@@ -88,7 +88,7 @@ def move_word(at: int, row: int, card: int, first: int, group: int) -> int:
     return weight << 16 | group << 8 | card
 
 
-@kernel
+@inlined
 def lead_row(card: int, becomes: int, rivals: int, partner: int) -> int:
     """The row of weights for a lead: by who holds the top of the suit, and whether the partner is void."""
     suit = suit_set(SUIT_OF[card])
@@ -146,7 +146,7 @@ def write_moves(at: int, frame: int, first: int) -> int:
     return (to - frame - MOVES) // WORD
 
 
-@kernel
+@inlined
 def next_move(frame: int) -> int:
     """Take the heaviest move left in a frame: its card, or NOTHING."""
     place, count = peek(frame + NEXT), peek(frame + COUNT)
@@ -168,7 +168,7 @@ def next_move(frame: int) -> int:
     return word & 255
 
 
-@kernel
+@inlined
 def drop_equals(frame: int, value: int, card: int, side: int, need: int) -> None:
     """A card failed; so do those of its group whose points are too near to make up for it."""
     place, count = peek(frame + NEXT), peek(frame + COUNT)

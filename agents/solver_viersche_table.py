@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import extending, types
 
 from ..envs.bits import lowest, popcount
-from ..envs.jit import kernel
+from ..envs.jit import inlined, kernel
 from ..envs.viersche import CARDS
 from .solver_viersche_cards import ALL, NOTHING, OLD_MAN, POINTS, lengths
 
@@ -93,7 +93,7 @@ poke_byte: Any = extending.intrinsic(_store_byte)
 prefetch: Any = extending.intrinsic(_prefetch)  # prefetch(at): have a line of memory in the cache soon
 
 
-@kernel
+@inlined
 def find_bucket(at: int, frame: int) -> None:
     """Note the bucket of a frame's structure, and have it fetched while other things are looked at."""
     owners, tag = owners_of(frame), tag_of(at, frame)
@@ -104,13 +104,13 @@ def find_bucket(at: int, frame: int) -> None:
     prefetch(home)
 
 
-@kernel
+@inlined
 def tag_of(at: int, frame: int) -> int:
     """What the structure has beside owners and lengths: who leads, and the rule for a bare Old Man."""
     return peek(frame + SEAT) | peek(at + EXEMPT) << 2
 
 
-@kernel
+@inlined
 def owners_of(frame: int) -> int:
     """The owners of the remaining cards in rank order, a bit of each seat's number in either half."""
     return peek(frame + OWNER_LOW) | peek(frame + OWNER_HIGH) << 32
@@ -137,7 +137,7 @@ def slack(kept: int, here: int) -> int:
     return less | more << 8
 
 
-@kernel
+@inlined
 def look_up(at: int, frame: int) -> int:
     """Narrow the sure bounds of a frame by what the table knows; returns the card that was best, or NOTHING."""
     owners, tag, cards = owners_of(frame), tag_of(at, frame), peek(frame + LEFT)
@@ -161,7 +161,7 @@ def look_up(at: int, frame: int) -> int:
     return card
 
 
-@kernel
+@inlined
 def keep(at: int, frame: int, card: int) -> None:
     """Put the bounds of a frame into the table, over its own entry or the one whose turn it is."""
     owners, tag, cards = owners_of(frame), tag_of(at, frame), peek(frame + LEFT)
@@ -178,7 +178,7 @@ def keep(at: int, frame: int, card: int) -> None:
     poke(place + WORD, cards | bounds | tag << 52 | (card + 1) << 55)
 
 
-@kernel
+@inlined
 def refutations(at: int, frame: int) -> int:
     """The cards that last refuted in like positions: very like << 8 | roughly like. Notes where to keep the next.
 

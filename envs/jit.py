@@ -19,6 +19,11 @@ def kernel(function: Callable[..., Any]) -> Any:
     return numba.njit(error_model="numpy")(function)
 
 
+def inlined(function: Callable[..., Any]) -> Any:
+    """A small kernel that becomes part of the machine code of its callers."""
+    return numba.njit(error_model="numpy", forceinline=True)(function)
+
+
 def part(function: Callable[..., Any]) -> Any:
     """A kernel that becomes part of its caller: for loops over arrays, whose references would be counted at a call."""
     return numba.njit(error_model="numpy", inline="always")(function)

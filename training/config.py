@@ -64,6 +64,7 @@ class TrainConfig:
         goal: What is learned: the deal's `payoff`, or an event such as `moon=self`, a forecast with one of its outcomes
             (1 where it comes about, else 0).
         seed: Seed of the deals, the weights and the sampled cards.
+        start: Checkpoint of the same game and network whose policy and critic the run begins with; None for new ones.
         decisions: Cards played in self-play until the run is over (forced ones included).
         teacher: An agent whose cards are imitated first: it names its card wherever the learner has to choose one.
         imitate: Cards of the learner's own play that are learned from in that way, the first of `decisions`.
@@ -122,6 +123,7 @@ class TrainConfig:
     whole_games: int = 0
     goal: str = "payoff"
     seed: int = 0
+    start: str | None = None
     decisions: int = 5_000_000
     teacher: str | None = None
     imitate: int = 0

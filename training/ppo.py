@@ -9,7 +9,7 @@ every legal card in the true deal (see `counterfactual`); rewards of the learner
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from ..agents import load_agent
 from ..agents.base import Agent
-from ..agents.checkpoint import CheckpointError, network_about
+from ..agents.checkpoint import CheckpointError, load_network, network_about
 from ..agents.loader import kernel_of
 from ..agents.network import ActorCritic, Anchor, NetworkAgent, Shape, masked_log_softmax, value_of
 from ..envs.batch import Batch, Terms
@@ -63,7 +63,7 @@ class Trainer:
         form = (config.hidden, config.trunk, config.unread(), config.critic, config.judges)
         shape = Shape(*form, config.anchor, bonus if config.anchor else 0.0)
         self.anchor = Anchor(self.game, shape)
-        self.network = ActorCritic(self.game, self.rules.players, shape).to(self.device)
+        self.network = self._first_network(shape).to(self.device)
         self.reference = copy.deepcopy(self.network) if config.reference_weight else None
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5)
         self.generator = torch.Generator().manual_seed(config.seed)
@@ -81,6 +81,20 @@ class Trainer:
         self.history: list[dict[str, float]] = []
         self.playing_games = False
         self.collectors = self._tables()
+
+    def _first_network(self, shape: Shape) -> ActorCritic:
+        """A new network, or the one of the checkpoint that the run starts from."""
+        start, players = self.config.start, self.rules.players
+        if start is None:
+            return ActorCritic(self.game, players, shape)
+        network, about = load_network(start, self.game)
+        if about["players"] != players:
+            raise CheckpointError(f"{start} was trained for {about['players']} players, not {players}")
+        for name, here in asdict(shape).items():
+            there = getattr(network.shape, name)
+            if there != here:
+                raise CheckpointError(f"{start} has a network with {name}={there!r}, but the config says {here!r}")
+        return network.train()
 
     def _opponent(self, name: str) -> Agent:
         return self.past if name == "past" and self.past else load_agent(name, game=self.config.game)
