@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -19,8 +19,23 @@ KERNELS: dict[str, dict[str, Any]] = {
     "herzeln": {"random": random_herzeln, "low": low_herzeln, "duck": duck_herzeln, "rules": rules_herzeln},
     "viersche": {"random": random_viersche, "greedy": greedy_viersche, "rules": rules_viersche},
 }
-VARIANTS: dict[tuple[str, str], Callable[..., tuple[str, Any]]] = {("herzeln", "rules"): rules_variant}
-"""Shipped agents that take options: each from them to the name and the kernel of what is meant."""
+
+
+def true_or_false(word: str) -> bool:
+    """The value of a word.
+
+    Raises:
+        ValueError: another word.
+    """
+    if word not in ("true", "false"):
+        raise ValueError(word)
+    return word == "true"
+
+
+VARIANTS: dict[tuple[str, str], tuple[Callable[..., tuple[str, Any]], dict[str, Callable[[str], Any]]]] = {
+    ("herzeln", "rules"): (rules_variant, {"aim": str, "defend": true_or_false})
+}
+"""Shipped agents that take options: from these to the name and the kernel of what is meant, and how each is read."""
 GROUP = "stich.agents"  # entry points by which other packages bring agents
 _made: dict[tuple[str, str], Agent] = {}
 
@@ -54,7 +69,7 @@ def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent
         game: "herzeln" or "viersche".
         options: Passed on: `sample=True` to a network's agent, rule options such as `players=3` to the shipped one,
             anything to your own class; Herzeln's `rules` takes `aim="never"` or `"always"` and `defend=False`, see
-            `rules_variant`.
+            `rules_variant`, or as a name `rules:aim=always,defend=false`.
 
     Raises:
         OptionError: no agent of that name for that game.
@@ -78,7 +93,9 @@ def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent
         from .shipped import ShippedAgent  # needs torch
 
         return ShippedAgent(found, **options)
-    if rest:
+    if rest and (found.name, kind) in VARIANTS:
+        name, options = kind, settings_of(kind, rest, VARIANTS[found.name, kind][1], options)
+    elif rest:
         return _own_agent(kind, rest, found, options)
     if name not in KERNELS[found.name]:
         guests = {point.name: point for point in entry_points(group=GROUP)}
@@ -97,15 +114,12 @@ def load_agent(name: str, game: str | Game = "herzeln", **options: Any) -> Agent
 def _moon_searcher(words: str, game: Game, options: dict[str, Any]) -> Agent:
     """The searcher of a name such as `moon:worlds=20,aim=always`."""
     from .moon_search import MoonSearch
-    from .pimc import settings_of
 
     return MoonSearch(game, **settings_of("moon", words, {"worlds": int, "aim": str, "caution": float}, options))
 
 
 def _openspiel_bot(words: str, game: Game, options: dict[str, Any]) -> Agent:
     """OpenSpiel's bot of a name such as `openspiel:ismcts=1000`."""
-    from .pimc import settings_of
-
     try:
         from .openspiel import OpenSpielISMCTS
     except ImportError:
@@ -118,13 +132,12 @@ def _variant(game: str, name: str, options: dict[str, Any]) -> tuple[str, Any]:
     """The name and the kernel of a shipped agent with options."""
     if not options:
         return name, KERNELS[game][name]
-    variant = VARIANTS.get((game, name))
-    if variant is None:
+    if (game, name) not in VARIANTS:
         raise OptionError(f"agent {name!r} takes no options, got {', '.join(options)}")
-    takes = inspect.signature(variant).parameters
+    variant, keys = VARIANTS[game, name]
     for key in options:
-        if key not in takes:
-            raise OptionError(unknown(f"option of {name}:", key, takes))
+        if key not in keys:
+            raise OptionError(unknown(f"option of {name}:", key, keys))
     return variant(**options)
 
 
@@ -147,3 +160,24 @@ def _own_agent(module: str, path: str, game: Game, options: dict[str, Any]) -> A
     if not hasattr(made, "name"):
         made.name = path
     return made
+
+
+def settings_of(kind: str, words: str, keys: Mapping[str, Callable[[str], Any]], given: Mapping[str, Any]) -> Any:
+    """Settings from words such as `worlds=30,exact=6` and those given by name.
+
+    Raises:
+        OptionError: an unknown key, or a value it does not take.
+    """
+    settings = dict(given)
+    for word in filter(None, words.split(",")):
+        key, _, value = word.partition("=")
+        if key not in keys:
+            raise OptionError(unknown(f"key of {kind}", key, keys))
+        try:
+            settings[key] = keys[key](value)
+        except ValueError:
+            raise OptionError(f"{kind}: {key}={value!r} is not valid. Valid: {keys[key].__name__}") from None
+    for key in settings:
+        if key not in keys:
+            raise OptionError(unknown(f"key of {kind}", key, keys))
+    return settings

@@ -6,18 +6,18 @@ Names for `load_agent`: `pimc:worlds=30,rollout=rules,exact=6`, `ismcts:iteratio
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..envs.errors import OptionError, unknown
+from ..envs.errors import OptionError
 from ..envs.game import Game
 from ..envs.rng import combine
 from ..envs.state import PASS
 from .base import kernel_agent
 from .exact import exact_payoffs
-from .loader import kernel_of, load_agent
+from .loader import kernel_of, load_agent, settings_of
 from .search import candidates, searcher, single_deals
 from .worlds import resample, sample_worlds, weigh
 
@@ -219,24 +219,3 @@ def load_searcher(kind: str, words: str, game: Game, options: dict[str, Any]) ->
 
         return NetworkPIMC(game, **settings_of(kind, words, POLICY_KEYS, options))
     return SEARCHERS[kind](game, **settings_of(kind, words, KEYS[kind], options))
-
-
-def settings_of(kind: str, words: str, keys: Mapping[str, Callable[[str], Any]], given: Mapping[str, Any]) -> Any:
-    """Settings from words such as `worlds=30,exact=6` and those given by name.
-
-    Raises:
-        OptionError: an unknown key, or a value it does not take.
-    """
-    settings = dict(given)
-    for word in filter(None, words.split(",")):
-        key, _, value = word.partition("=")
-        if key not in keys:
-            raise OptionError(unknown(f"key of {kind}", key, keys))
-        try:
-            settings[key] = keys[key](value)
-        except ValueError:
-            raise OptionError(f"{kind}: {key}={value!r} is not valid. Valid: {keys[key].__name__}") from None
-    for key in settings:
-        if key not in keys:
-            raise OptionError(unknown(f"key of {kind}", key, keys))
-    return settings
