@@ -15,9 +15,10 @@ from .network import NetworkAgent
 WEIGHTS = Path(__file__).parent / "weights"
 
 
-def weights_path(game: Game, players: int, folder: Path = WEIGHTS) -> Path:
-    """The file of a shipped agent."""
-    return folder / f"{game.name}{players}.safetensors"
+def weights_path(game: Game, players: int, folder: Path = WEIGHTS, goal: str = "payoff") -> Path:
+    """The file of a shipped agent; those with a goal other than the payoff have it in their names."""
+    suffix = "" if goal == "payoff" else "_" + goal.replace("=", "_")
+    return folder / f"{game.name}{players}{suffix}.safetensors"
 
 
 class ShippedAgent:
@@ -26,14 +27,15 @@ class ShippedAgent:
     Args:
         game: What is played.
         sample: Draw from the policy (keyed) instead of taking the most probable card.
+        goal: What it was trained for: the deal's `payoff`, or in Herzeln with four players `moon=self`.
         options: Rule options of the table, such as `players=3`; the network for these players is loaded at once.
 
     Raises:
-        OptionError: rule options that the game does not have, or no network for that number of players.
+        OptionError: rule options that the game does not have, or no network for that number of players and goal.
     """
 
-    def __init__(self, game: Game, sample: bool = False, **options: Any) -> None:
-        self.name, self.game, self.sample = "ppo", game, sample
+    def __init__(self, game: Game, sample: bool = False, goal: str = "payoff", **options: Any) -> None:
+        self.name, self.game, self.sample, self.goal = "ppo", game, sample, goal
         self._agents: dict[int, NetworkAgent] = {}
         if options:
             self.at_table(game.options(**options).players)
@@ -41,11 +43,11 @@ class ShippedAgent:
     def at_table(self, players: int) -> NetworkAgent:
         """The agent for a number of players."""
         if players not in self._agents:
-            path = weights_path(self.game, players)
+            path = weights_path(self.game, players, goal=self.goal)
             if not path.is_file():
                 there = sorted(file.stem for file in WEIGHTS.glob(f"{self.game.name}*.safetensors"))
                 raise OptionError(
-                    f"no agent 'ppo' is shipped for {self.game.name} with {players} players. "
+                    f"no agent 'ppo' is shipped for {self.game.name} with {players} players and goal {self.goal!r}. "
                     f"Valid: {', '.join(there) or 'none'}, or ppo:PATH"
                 )
             self._agents[players] = load_network_agent(path, self.game, self.sample)

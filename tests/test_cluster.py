@@ -58,7 +58,7 @@ def test_a_lost_node_loses_no_deal(cluster: Any, tmp_path: Path) -> None:
 
 def test_a_study_goes_on_without_a_lost_node(cluster: Any, tmp_path: Path) -> None:
     config = small_study()
-    moon_jobs.run_jobs(config, tmp_path / "here", say=quiet)
+    moon_jobs.run_jobs(config, tmp_path / "here")
     pool = RayPool(moon_jobs.Recipe(config), config.patience, cluster.address)
     killed = []
 
@@ -67,7 +67,7 @@ def test_a_study_goes_on_without_a_lost_node(cluster: Any, tmp_path: Path) -> No
             killed.append(True)
             cluster.remove_node(cluster.second, allow_graceful=False)
 
-    moon_jobs.run_jobs(config, tmp_path / "there", pool=pool, progress=progress, say=quiet)
+    moon_jobs.run_jobs(config, tmp_path / "there", pool=pool, progress=progress)
     assert killed
     names = sorted(path.name for path in (tmp_path / "here" / "parts").iterdir())
     for name in names:

@@ -42,6 +42,7 @@ def test_who_always_goes_for_the_moon_makes_more(players: int) -> None:
 
 def test_free_is_rules_itself() -> None:
     assert load_agent("rules", aim="free") is load_agent("rules")
+    assert load_agent("rules:aim=always,defend=false") is load_agent("rules", aim="always", defend=False)
 
 
 def test_defence_stops_moons() -> None:
@@ -72,6 +73,8 @@ def test_a_sure_hand_shoots_the_moon(name: str) -> None:
         ("rules", {"aim": "alwys"}, "unknown option aim of rules: 'alwys'. Did you mean 'always'"),
         ("rules", {"defend": 1}, "option defend=1 of rules is not valid. Valid: True, False"),
         ("rules", {"aimm": "free"}, "unknown option of rules: 'aimm'. Did you mean 'aim'"),
+        ("rules:aimm=free", {}, "unknown key of rules 'aimm'. Did you mean 'aim'"),
+        ("rules:defend=maybe", {}, "rules: defend='maybe' is not valid. Valid: true_or_false"),
         ("duck", {"aim": "free"}, "agent 'duck' takes no options, got aim"),
         ("moon:aim=alwys", {}, "unknown option aim of moon: 'alwys'. Did you mean 'always'"),
         ("moon:world=3", {}, "unknown key of moon 'world'. Did you mean 'worlds'"),

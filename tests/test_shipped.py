@@ -64,8 +64,8 @@ def test_the_shipped_agent_beats_the_rules_it_was_trained_beside() -> None:
 
 
 def test_players_for_whom_nothing_is_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stich.agents.shipped.weights_path", lambda game, players: tmp_path / "nothing")
-    with pytest.raises(OptionError, match="no agent 'ppo' is shipped for herzeln with 3 players"):
+    monkeypatch.setattr("stich.agents.shipped.weights_path", lambda game, players, goal: tmp_path / "nothing")
+    with pytest.raises(OptionError, match="no agent 'ppo' is shipped for herzeln with 3 players and goal 'payoff'"):
         load_agent("ppo", game="herzeln", players=3)
     with pytest.raises(OptionError, match="unknown option 'plyers'"):
         load_agent("ppo", game="herzeln", plyers=3)

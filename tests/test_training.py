@@ -234,6 +234,21 @@ def saved_agent(folder: Path) -> Path:
     return path
 
 
+def test_a_run_starts_from_a_checkpoints_network(tmp_path: Path) -> None:
+    path = saved_agent(tmp_path)
+    trainer = Trainer(tiny(start=str(path), seed=5))
+    saved = read_checkpoint(path)[0]
+    assert all(tensor.equal(saved[name]) for name, tensor in trainer.weights().items())
+    trainer.update()
+    assert not all(tensor.equal(saved[name]) for name, tensor in trainer.weights().items())
+    with pytest.raises(CheckpointError, match="trained for 4 players, not 3"):
+        Trainer(tiny(start=str(path), options={"players": 3, "episode": "deal"}))
+    with pytest.raises(CheckpointError, match=r"has a network with hidden=\(.*, but the config says \(8, 8\)"):
+        Trainer(tiny(start=str(path), hidden=[8, 8]))
+    with pytest.raises(CheckpointError, match="no checkpoint at nowhere"):
+        Trainer(tiny(start="nowhere"))
+
+
 def test_an_agent_of_a_checkpoint_plays_the_same_whatever_else_is_asked(tmp_path: Path) -> None:
     agent = load_agent(f"ppo:{saved_agent(tmp_path)}")
     batch = make_batch("herzeln", lanes=700, episode="deal", seed=3)

@@ -274,7 +274,6 @@ def _moon_study(config: str, words: list[str], out: Path | None, resume: bool, r
             resume=resume,
             pool=pool,
             progress=lambda done, total: bar.update(task, completed=done, total=total),
-            say=lambda line: bar.console.print(line, markup=False),
         )
     console.print("jobs are done; fitting models and drawing", markup=False)
     study = write_study(settings, folder)

@@ -73,8 +73,7 @@ class MoonConfig:
         moment_deals: Deals of each of them.
         searcher: The searcher among the seekers, a name for `load_agent` that takes an `aim`.
         ppo: A checkpoint of self-play; None: the shipped agent.
-        ppo_moon: A checkpoint trained on the event that one takes all penalty cards; None: settings that need it are
-            left out.
+        ppo_moon: A checkpoint trained on the event that one takes all penalty cards; None: the shipped one.
         census_deals: Deals of each table of four equal agents.
         solver_deals: Random deals, all seats of each, asked for a moon that can be forced with open hands.
         strong_deals: The same for hands drawn strong, which count by how likely they are.
@@ -139,11 +138,11 @@ class MoonConfig:
         for name in (self.main, *self.moments):
             if name not in names:
                 raise OptionError(unknown("setting", name, names))
-        if self.setting(self.main).promising or self.missing(self.setting(self.main)):
-            raise OptionError(f"config key main={self.main!r} needs a setting that is played, with all hands")
+        if self.setting(self.main).promising:
+            raise OptionError(f"config key main={self.main!r} needs a setting with all hands")
 
     def all_settings(self) -> list[Setting]:
-        """The settings in the order of the config, whether they can be played or not."""
+        """The settings in the order of the config."""
         for given in self.settings:
             if not isinstance(given, Mapping) or "name" not in given:
                 raise OptionError(f"setting {given!r} is not valid. Valid: a mapping with the key name")
@@ -153,16 +152,6 @@ class MoonConfig:
         """The setting of that name."""
         return next(setting for setting in self.all_settings() if setting.name == name)
 
-    def missing(self, setting: Setting) -> str:
-        """Why a setting can't be played; empty if it can."""
-        if setting.seeker == "ppo" and not self.ppo_moon:
-            return f"setting {setting.name!r} is left out: no checkpoint given as ppo_moon"
-        return ""
-
-    def played(self) -> list[Setting]:
-        """The settings that are played."""
-        return [setting for setting in self.all_settings() if not self.missing(setting)]
-
     def environment_seed(self) -> int:
         """Seed of the deals: test deals."""
         return seed_of(TEST, self.seed)
@@ -170,7 +159,7 @@ class MoonConfig:
     def opponent(self, setting: Setting) -> Any:
         """The agent at the other seats."""
         if setting.opponents == "ppo":
-            return self._network(self.ppo)
+            return self._network(self.ppo, setting)
         return Entrant.of(setting.opponents).load("herzeln")
 
     def seeker(self, setting: Setting, policy: str) -> Any:
@@ -181,11 +170,14 @@ class MoonConfig:
             return load_agent(self.searcher, aim=policy)
         from .moon_policies import Shunning  # torch is slow to import
 
-        agent = self._network(self.ppo_moon if policy == "always" else self.ppo)
+        if policy == "always":
+            return self._network(self.ppo_moon, setting, "moon=self")
+        agent = self._network(self.ppo, setting)
         return Shunning(agent) if policy == "never" else agent
 
-    def _network(self, path: str | None) -> Any:
-        return load_agent(f"ppo:{path}" if path else "ppo")
+    def _network(self, path: str | None, setting: Setting, goal: str = "payoff") -> Any:
+        """A checkpoint's agent, or the shipped one for the players of a setting."""
+        return load_agent(f"ppo:{path}") if path else load_agent("ppo", players=setting.rules().players, goal=goal)
 
 
 def moon_config(values: Mapping[str, Any], words: Sequence[str] = ()) -> MoonConfig:
@@ -228,14 +220,12 @@ def all_jobs(config: MoonConfig) -> list[Job]:
     jobs: list[Job] = []
     settings = config.all_settings()
     for place, setting in enumerate(settings):
-        if not config.missing(setting):
-            jobs += _cut("pairs", place, setting.deals, setting.chunk)
+        jobs += _cut("pairs", place, setting.deals, setting.chunk)
     jobs += _cut("forced", 0, config.solver_deals, 10 * config.chunk)
     jobs += _cut("strong", 0, config.strong_deals, config.chunk)
     for name in config.moments:
         place = [setting.name for setting in settings].index(name)
-        if not config.missing(settings[place]):
-            jobs += _cut("moments", place, config.moment_deals, min(config.chunk, settings[place].chunk))
+        jobs += _cut("moments", place, config.moment_deals, min(config.chunk, settings[place].chunk))
     jobs += _cut("hands", 0, config.hands, max(1, config.chunk // config.redeals))
     jobs += _cut("games", 0, config.games, config.chunk)
     for place in range(len(CENSUS)):

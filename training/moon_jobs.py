@@ -235,7 +235,6 @@ def run_jobs(
     resume: bool = False,
     pool: Pool | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
-    say: Callable[[str], None] = print,
 ) -> None:
     """Do all jobs of a config, or those that are left, into the folder `out`.
 
@@ -243,9 +242,6 @@ def run_jobs(
         OptionError: a folder that holds something else, or an agent that fails.
     """
     claim_folder(config, out, resume)
-    for setting in config.all_settings():
-        if config.missing(setting):
-            say(config.missing(setting))
     parts = out / "parts"
     jobs = all_jobs(config)
     left = [job for job in jobs if not (parts / f"{job.name}.parquet").exists()]
@@ -280,7 +276,7 @@ def claim_folder(config: MoonConfig, out: Path, resume: bool) -> None:
             raise OptionError(f"{out} already holds this study. Valid: --resume to go on, or another --out")
     elif resume:
         raise OptionError(f"{out} holds no study to resume")
-    for setting in config.played():
+    for setting in config.all_settings():
         config.opponent(setting)  # a wrong name is better known before hours of play
         for policy in POLICIES:
             config.seeker(setting, policy)

@@ -252,7 +252,7 @@ def sections(study: Any) -> list[tuple[str, str, list[pl.DataFrame], list[str]]]
     census = tables["census"].with_columns(
         pl.Series("counted elsewhere", [_known(row) for row in tables["census"].iter_rows(named=True)])
     )
-    deals = {setting.name: setting.deals for setting in config.played()}
+    deals = {setting.name: setting.deals for setting in config.all_settings()}
     return [
         (
             "How often",
@@ -344,11 +344,7 @@ def _known(row: dict[str, Any]) -> str:
 
 def markdown(study: Any) -> str:
     """The report as Markdown."""
-    config = study.config
     lines = ["# When does shooting the moon pay off?", ""]
-    for setting in config.all_settings():
-        if config.missing(setting):
-            lines += [f"Note: {config.missing(setting)}.", ""]
     lines += ["## Definitions", "", str(definitions).split("\n\n", 1)[1].strip(), ""]
     for heading, text, tables, images in sections(study):
         lines += [f"## {heading}", "", text, ""]

@@ -84,9 +84,9 @@ def arrays(rows: pl.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def collect(config: MoonConfig, out: Path) -> Study:
     """Read the parts, fit the models, make all tables."""
     settings = config.all_settings()
-    places = {setting.name: place for place, setting in enumerate(settings) if not config.missing(setting)}
+    places = {setting.name: place for place, setting in enumerate(settings)}
     deals = {name: all_rows(config, out, "pairs", place) for name, place in places.items()}
-    moments = {name: all_rows(config, out, "moments", places[name]) for name in config.moments if name in places}
+    moments = {name: all_rows(config, out, "moments", places[name]) for name in config.moments}
     main = deals[config.main]
     rules = Rules.fit(features(main, "dealt"), *arrays(main), part_of(main["deal"].to_numpy()))
     study = Study(config, deals, moments, rules, {}, {})
@@ -133,7 +133,7 @@ def pairs_table(study: Study, out: Path) -> pl.DataFrame:
 def everyday_table(study: Study, out: Path) -> pl.DataFrame:
     """For each setting in which all hands are played: what a rule fitted there gains over all of them."""
     rows = []
-    for setting in study.config.played():
+    for setting in study.config.all_settings():
         if setting.promising:
             continue
         deals = study.deals[setting.name]

@@ -14,12 +14,14 @@ from ..agents.checkpoint import read_checkpoint, require_fit, save_checkpoint
 from ..agents.files import write_atomically
 from ..agents.shipped import WEIGHTS, weights_path
 from ..envs.errors import OptionError
-from ..envs.game import get_game
+from ..envs.game import Game, get_game
 from .config import TrainConfig, plain, train_config
-from .evaluate import evaluate
+from .evaluate import Standing, evaluate
+from .match import Estimate, gauntlet, owners_of, play_match
 from .seeds import TEST, seed_of
 
 MOST_BYTES = 5_000_000
+COUNTED = {"moon=self": "moons"}  # goals other than the payoff, and the event that a match counts for each
 KEPT = ("game", "players", "shape", "encoding", "decisions", "config", "seconds")
 
 
@@ -38,7 +40,7 @@ def ship(
         The file of the weights.
 
     Raises:
-        OptionError: weights too large for the package.
+        OptionError: weights too large for the package, or a goal that no match counts.
     """
     tensors, about = read_checkpoint(run / "agent.safetensors")
     game = get_game(about.get("game", ""))
@@ -46,7 +48,9 @@ def ship(
     config = train_config({**about["config"], "device": "auto"})
     if sum(tensor.nbytes for tensor in tensors.values()) > MOST_BYTES:
         raise OptionError(f"{run}: the weights take more than {MOST_BYTES:,} bytes. Valid: a smaller network")
-    path = weights_path(game, about["players"], folder)
+    if config.goal not in ("payoff", *COUNTED):
+        raise OptionError(f"{run}: agents with goal={config.goal} are not shipped. Valid: payoff, {', '.join(COUNTED)}")
+    path = weights_path(game, about["players"], folder, config.goal)
     path.parent.mkdir(parents=True, exist_ok=True)
     save_checkpoint(path, tensors, {key: about[key] for key in KEPT if key in about})
     write_atomically(path.with_suffix(".csv"), (run / "curve.csv").read_bytes())
@@ -57,39 +61,61 @@ def ship(
 
 def _results(
     path: Path, config: TrainConfig, deals: int, against: tuple[str, ...], say: Callable[[str], None]
-) -> list[tuple[str, str, Any]]:
-    """Preset, opponent and standing of the agent, head-to-head."""
-    game, rows = get_game(config.game), []
+) -> list[tuple[str, str, str]]:
+    """Preset, opponent and what the agent reaches against it, on test deals."""
+    game, rows, seed = get_game(config.game), [], seed_of(TEST, config.seed)
     agent = load_agent(f"ppo:{path}", game=game)
     for preset, rules in zip(
         config.presets or (config.preset or next(iter(game.presets)),), config.all_rules(), strict=True
     ):
         for name in against:
-            pair, seed = [agent, load_agent(name, game=game)], seed_of(TEST, config.seed)
-            standings, _ = evaluate(game, rules, pair, ["ppo", name], deals=deals, seed=seed)
-            rows.append((preset, name, standings[0]))
-            say(f"{preset}, against {name}: {standings[0].payoff.mean:+.2f}")
+            pair = [agent, load_agent(name, game=game)]
+            if config.goal == "payoff":
+                standings, _ = evaluate(game, rules, pair, ["ppo", name], deals=deals, seed=seed)
+                rows.append((preset, name, standing_text(standings[0])))
+            else:
+                rows.append((preset, name, event_text(game, rules, pair, COUNTED[config.goal], deals, seed)))
+            say(f"{preset}, against {name}: {rows[-1][2].strip('| ')}")
     return rows
+
+
+def standing_text(standing: Standing) -> str:
+    """Two cells: the payoff and its interval."""
+    payoff, share = standing.payoff, standing.share
+    more = f" ({share.mean:.1%} of the points)" if share is not None else ""
+    return f"{payoff.mean:+.2f}{more} | {payoff.low:+.2f} to {payoff.high:+.2f}"
+
+
+def event_text(game: Game, rules: Any, pair: list[Any], event: str, deals: int, seed: int) -> str:
+    """Two cells: in which share of deals an event comes about at the first agent's seat, and its interval."""
+    owners = owners_of(gauntlet(game, rules.players).seatings, 0, deals)
+    played = play_match(game, rules, pair, owners, seed=seed, first_deal=0)
+    happened = played.events[..., game.events.index(event)] * (owners == 0)
+    rate = Estimate.of(happened.sum((1, 2)) / owners.shape[1])
+    return f"{rate.mean:.1%} | {rate.low:.1%} to {rate.high:.1%}"
 
 
 def card(about: Mapping[str, Any], config: TrainConfig, rows: Any, deals: int, size: int) -> str:
     """The model card as Markdown."""
     hours = f"{about['seconds'] / 3600:.1f} hours" if "seconds" in about else "not measured"
+    measured, head = (
+        f"Head-to-head on {deals} test deals in all seatings, payoff in points per seat and deal:",
+        "payoff",
+    )
+    if config.goal != "payoff":
+        measured, head = f"At each seat of {deals} test deals, share of them with {config.goal}:", "share"
     lines = [
         f"# `ppo` for {config.game}, {about['players']} players",
         "",
         f"Trained by `stich train` with the config below on {about['decisions']:,} cards of self-play; time: {hours}.",
         f"Commit {_commit()}, encoding {about['encoding']}, {size:,} bytes.",
         "",
-        f"Head-to-head on {deals} test deals in all seatings, payoff in points per seat and deal:",
+        measured,
         "",
-        "| preset | against | payoff | 95 % interval |",
+        f"| preset | against | {head} | 95 % interval |",
         "|---|---|---|---|",
+        *(f"| {preset} | {name} | {text} |" for preset, name, text in rows),
     ]
-    for preset, name, standing in rows:
-        payoff, share = standing.payoff, standing.share
-        more = f" ({share.mean:.1%} of the points)" if share is not None else ""
-        lines.append(f"| {preset} | {name} | {payoff.mean:+.2f}{more} | {payoff.low:+.2f} to {payoff.high:+.2f} |")
     text = yaml.safe_dump(plain(config.as_dict()), sort_keys=False)
     return "\n".join([*lines, "", "```yaml", text + "```", ""])
 
