@@ -16,7 +16,7 @@ from stich.agents.shipped import WEIGHTS, weights_path
 from stich.envs import HERZELN, VIERSCHE, OptionError
 from stich.training.ablation import ablate, ablation_config, markdown
 from stich.training.run import train
-from stich.training.ship import ship
+from stich.training.ship import event_text, ship
 
 SHIPPED = [("herzeln", 2), ("herzeln", 3), ("herzeln", 4), ("viersche", 4)]
 GAMES = ["herzeln", "viersche"]
@@ -50,7 +50,8 @@ def test_shipped_agents_answer_alike_for_one_and_for_many(game: str) -> None:
 
 
 def test_every_shipped_file_is_expected() -> None:
-    names = {f"{game}{players}{suffix}" for game, players in SHIPPED for suffix in (".safetensors", ".md", ".csv")}
+    agents = [*(f"{game}{players}" for game, players in SHIPPED), "herzeln4_moon_self"]
+    names = {f"{agent}{suffix}" for agent in agents for suffix in (".safetensors", ".md", ".csv")}
     assert {path.name for path in WEIGHTS.iterdir()} == names
 
 
@@ -61,6 +62,20 @@ def test_the_shipped_agent_beats_the_rules_it_was_trained_beside() -> None:
     pair = [load_agent("ppo"), load_agent("rules")]
     standings, _ = evaluate(HERZELN, HERZELN.options(episode="deal"), pair, ["ppo", "rules"], deals=150, seed=5)
     assert standings[0].payoff.low > 0
+
+
+def test_the_agent_trained_for_the_moon_shoots_it(tmp_path: Path) -> None:
+    """Far more often than the rule-based agent, which does in about 2 % of the deals; the card says how often."""
+    pair = [load_agent("ppo", goal="moon=self"), load_agent("rules")]
+    text = event_text(HERZELN, HERZELN.options("hearts", episode="deal"), pair, "moons", 100, 5)
+    assert 25 < float(text.split("%")[0]) < 45
+    train(tiny(goal="moon=self"), tmp_path / "run")
+    path = ship(tmp_path / "run", 4, ("random",), tmp_path / "weights", lambda line: None)
+    assert path.name == "herzeln4_moon_self.safetensors"
+    assert "share of them with moon=self" in path.with_suffix(".md").read_text()
+    train(tiny(goal="points=0"), tmp_path / "points")
+    with pytest.raises(OptionError, match="agents with goal=points=0 are not shipped"):
+        ship(tmp_path / "points", 4, ("random",), tmp_path / "weights", lambda line: None)
 
 
 def test_players_for_whom_nothing_is_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,7 +105,7 @@ def card(about: Mapping[str, Any], config: TrainConfig, rows: Any, deals: int, s
     if config.goal != "payoff":
         measured, head = f"At each seat of {deals} test deals, share of them with {config.goal}:", "share"
     lines = [
-        f"# `ppo` for {config.game}, {about['players']} players",
+        title,
         "",
         f"Trained by `stich train` with the config below on {about['decisions']:,} cards of self-play; time: {hours}.",
         f"Commit {_commit()}, encoding {about['encoding']}, {size:,} bytes.",
