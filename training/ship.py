@@ -98,12 +98,12 @@ def event_text(game: Game, rules: Any, pair: list[Any], event: str, deals: int, 
 def card(about: Mapping[str, Any], config: TrainConfig, rows: Any, deals: int, size: int) -> str:
     """The model card as Markdown."""
     hours = f"{about['seconds'] / 3600:.1f} hours" if "seconds" in about else "not measured"
-    measured, head = (
-        f"Head-to-head on {deals} test deals in all seatings, payoff in points per seat and deal:",
-        "payoff",
-    )
+    title = f"# `ppo` for {config.game}, {about['players']} players"
+    measured = f"Head-to-head on {deals} test deals in all seatings, payoff in points per seat and deal:"
     if config.goal != "payoff":
-        measured, head = f"At each seat of {deals} test deals, share of them with {config.goal}:", "share"
+        title += f", {config.goal}"
+        measured = f"At each seat of {deals} test deals, share of them with {config.goal}:"
+    head = "payoff" if config.goal == "payoff" else "share"
     lines = [
         title,
         "",
