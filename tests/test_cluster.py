@@ -21,6 +21,7 @@ pytest.importorskip("ray")
 
 @pytest.fixture
 def cluster() -> Iterator[Any]:
+    import ray
     from ray.cluster_utils import Cluster
 
     os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
@@ -28,6 +29,7 @@ def cluster() -> Iterator[Any]:
     found.second = found.add_node(num_cpus=1)
     found.wait_for_nodes()
     yield found
+    ray.shutdown()  # a cluster does not end under a driver that still holds it
     found.shutdown()
 
 

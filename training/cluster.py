@@ -20,32 +20,39 @@ def _knock(address: str) -> None:
         socket.create_connection((host, int(port)), timeout=10).close()
 
 
-class RayPool:
-    """Workers of a Ray cluster; see `workers.Pool`. A job whose node is lost is done again on another.
+def connect(address: str) -> tuple[Any, int]:
+    """Join a Ray cluster: the module `ray`, and how many CPUs the cluster has.
 
     Args:
-        recipe, patience: See `Worker`.
-        address: Of the cluster: `auto`, `HOST:PORT` or `ray://HOST:PORT`.
+        address: `auto`, `HOST:PORT` or `ray://HOST:PORT`.
 
     Raises:
         OptionError: there is no cluster at that address.
         ModuleNotFoundError: Ray is not installed.
     """
+    import ray  # pyright: ignore[reportMissingImports] (an extra of its own)
+
+    try:
+        _knock(address)
+        ray.init(address=address, ignore_reinit_error=True, log_to_driver=False, logging_level="ERROR")
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = " ".join(str(error).split())
+        raise OptionError(f"no Ray cluster at {address!r}: {reason}. Valid: auto, HOST:PORT, ray://HOST:PORT") from None
+    return ray, max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+
+class RayPool:
+    """Workers of a Ray cluster; see `workers.Pool`. A job whose node is lost is done again on another.
+
+    Args:
+        recipe, patience: See `Worker`.
+        address: Of the cluster, as for `connect`, whose errors it raises.
+    """
 
     def __init__(self, recipe: Any, patience: float, address: str) -> None:
-        import ray  # pyright: ignore[reportMissingImports] (an extra of its own)
-
-        self.ray, self.recipe, self.patience = ray, recipe, patience
-        try:
-            _knock(address)
-            ray.init(address=address, ignore_reinit_error=True, log_to_driver=False, logging_level="ERROR")
-        except (OSError, ValueError, RuntimeError) as error:
-            reason = " ".join(str(error).split())
-            raise OptionError(
-                f"no Ray cluster at {address!r}: {reason}. Valid: auto, HOST:PORT, ray://HOST:PORT"
-            ) from None
-        self.size = max(1, int(ray.cluster_resources().get("CPU", 1)))
-        self._actor = ray.remote(num_cpus=1)(Worker)
+        self.ray, self.size = connect(address)
+        self.recipe, self.patience = recipe, patience
+        self._actor = self.ray.remote(num_cpus=1)(Worker)
         self._idle: list[Any] = []
         self._running: dict[Any, tuple[Any, Any]] = {}
 

@@ -25,12 +25,14 @@ class PolicyAgent:
         return np.asarray(self.choose(self.game.encode(views), self.game.masks(views).astype(bool)), np.int64)
 
 
-def arguments(about: str, minutes: float) -> argparse.Namespace:
-    """`--game`, `--minutes` of learning and `--deals` of the measure."""
+def arguments(about: str, minutes: float, **more: str) -> argparse.Namespace:
+    """`--game`, `--minutes` of learning and `--deals` of the measure; `more`: further options and their help."""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--game", default="herzeln", choices=["herzeln", "viersche"])
     parser.add_argument("--minutes", type=float, default=minutes, help="of learning, %(default)s by default")
     parser.add_argument("--deals", type=int, default=500, help="of the measure, each in all seatings")
+    for name, text in more.items():
+        parser.add_argument(f"--{name}", help=text)
     return parser.parse_args()
 
 

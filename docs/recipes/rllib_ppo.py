@@ -1,9 +1,11 @@
 """RLlib's PPO by self-play on the AEC face, through its own wrapper: one network for all seats. 3 minutes, one core.
 
-    pip install 'stich[rllib]'     # in an environment of its own: Ray pins Gymnasium 1.2
+    pip install 'stich[rllib]'     # in an environment of its own: RLlib pins Gymnasium 1.2.2
     python docs/recipes/rllib_ppo.py --game herzeln
+    python docs/recipes/rllib_ppo.py --ray HOST:PORT     # deals are played on every CPU of a Ray cluster
 
 Whole deals are collected, so each seat's moves end with its last card and the reward that the deal's end brings it.
+On a cluster the learning goes on with the nodes that are left when one is lost.
 RLlib's `debugging(seed=)` is left alone: with whole deals it would deal the same cards at every collection.
 """
 
@@ -27,6 +29,7 @@ from ray.rllib.env.wrappers.pettingzoo_env import PettingZooEnv
 from ray.tune.registry import register_env
 
 from stich.envs import herzeln_v0, viersche_v0
+from stich.training.cluster import connect
 
 SHARED = "all_seats"  # the one policy
 ENVS, CARDS, EPOCHS, MINIBATCH = 16, 2000, 4, 256  # environments; cards between two updates, at least
@@ -62,8 +65,8 @@ def table(context: dict[str, Any]) -> PettingZooEnv:
     return PettingZooEnv(module.env(episode="deal", reward="payoff", illegal="raise"))
 
 
-def ppo(game: str) -> PPOConfig:
-    """What RLlib is told."""
+def ppo(game: str, runners: int = 0) -> PPOConfig:
+    """What RLlib is told; with 0 runners this process plays the deals itself."""
     register_env("table", table)
     return (
         PPOConfig()
@@ -71,7 +74,14 @@ def ppo(game: str) -> PPOConfig:
         .environment(env="table", env_config={"game": game}, disable_env_checking=True)
         .multi_agent(policies={SHARED}, policy_mapping_fn=lambda *_, **__: SHARED)
         .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={SHARED: RLModuleSpec(module_class=MaskedPolicy)}))
-        .env_runners(num_env_runners=0, num_envs_per_env_runner=ENVS, batch_mode="complete_episodes")
+        .env_runners(
+            num_env_runners=runners,
+            num_envs_per_env_runner=ENVS,
+            batch_mode="complete_episodes",
+            sample_timeout_s=300,  # the first collection may compile the rules; a lost node is noticed long before
+        )
+        # a node that is lost costs the deals it was playing; RLlib asks for so many seconds whether one is back
+        .fault_tolerance(restart_failed_env_runners=True, env_runner_health_probe_timeout_s=5)
         .training(
             train_batch_size_per_learner=CARDS,
             minibatch_size=MINIBATCH,
@@ -87,13 +97,20 @@ def ppo(game: str) -> PPOConfig:
     )
 
 
+def start(address: str | None) -> int:
+    """Start Ray here, or join the cluster at an address; how many processes are to play deals beside this one."""
+    if address is not None:
+        return connect(address)[1]
+    ray.init(num_cpus=1, include_dashboard=False, object_store_memory=200_000_000, logging_level=logging.ERROR)
+    return 0
+
+
 def main() -> None:
-    given = arguments(__doc__ or "", minutes=3)
+    given = arguments(__doc__ or "", minutes=3, ray="address of a Ray cluster: auto or HOST:PORT; none: this machine")
     torch.set_num_threads(1)
     torch.manual_seed(0)
     logging.getLogger("ray.rllib").setLevel(logging.ERROR)  # it says at length which of its interfaces is the new one
-    ray.init(num_cpus=1, include_dashboard=False, object_store_memory=200_000_000, logging_level=logging.ERROR)
-    algorithm = ppo(given.game).build_algo()
+    algorithm = ppo(given.game, start(given.ray)).build_algo()
 
     end, collected = time.monotonic() + 60 * given.minutes, 0
     while time.monotonic() < end:
