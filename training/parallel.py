@@ -196,11 +196,13 @@ class Leader(Team):
     def _lost(self) -> NoReturn:
         for _ in range(LOOKS):
             for rank, (process, pipe) in enumerate(self._workers, 1):
+                status, said = process.exitcode, ""
                 with suppress(EOFError, OSError):
-                    if pipe.poll() and (said := pipe.recv()):
-                        raise ChildProcessError(f"process {rank} of the training failed:\n{said}") from None
-                if process.exitcode not in (None, LEFT_ALONE):
-                    why = f"(exit status {process.exitcode}), perhaps for want of memory"
+                    said = pipe.recv() if pipe.poll() else ""
+                if said:
+                    raise ChildProcessError(f"process {rank} of the training failed:\n{said}") from None
+                if status not in (None, LEFT_ALONE):
+                    why = f"(exit status {status}), perhaps for want of memory"
                     raise ChildProcessError(f"process {rank} of the training ended by itself {why}") from None
             time.sleep(LOOK)
         raise ChildProcessError("the processes of the training have lost each other") from None
@@ -246,7 +248,7 @@ def _serve(team: Team, work: Callable[..., Any], *args: Any) -> None:
         team.pipe.send(traceback.format_exc())
         os._exit(1)
     with suppress(EOFError, OSError):
-        team.pipe.recv()  # stay until process 0 is done: what was sent last may be under way yet
+        team.pipe.recv()  # stay until process 0 is done: what was sent last may be under way
 
 
 @contextmanager

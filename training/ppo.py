@@ -346,7 +346,7 @@ class Trainer:
             self.reference.load_state_dict(part_of(tensors, "reference."))
         if self.past:
             self.past.restore(tensors)
-        self.generator.set_state(self.team.own(tensors["generator"]))
+        self.generator.set_state(self.team.own(tensors["generator"]).clone())  # torch reads from the storage's start
         self.updates = about["updates"] - 1  # the stage of the update that was the last
         self._enter_games()
         self.updates += 1
