@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 import numpy as np
 import torch
 from torch import Tensor
-from torch.distributed import FileStore, ProcessGroupGloo
+from torch.distributed import FileStore, ProcessGroupGloo  # pyright: ignore[reportPrivateImportUsage]  # documented
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from ..agents.guest import follow_parent
