@@ -26,6 +26,7 @@ BOUNDS = (
     ("evaluate_deals", 2, 10**9),
     ("final_deals", 0, 10**9),
     ("threads", 0, 1024),
+    ("processes", 1, 1024),
     ("imitate", 0, 10**15),
     ("improve", 0, 10**15),
     ("improve_worlds", 0, 1000),
@@ -112,7 +113,8 @@ class TrainConfig:
         select: The baseline against which the best policy so far, on the validation deals, becomes the run's agent;
             None: the last policy does.
         final_deals: Test deals of the table at the end; 0 for no table.
-        threads: Threads of torch; 0 for all cores.
+        processes: Processes that play and learn side by side, each on its share of the lanes.
+        threads: Threads of torch in each process; 0 for all cores.
         device: Where the network is trained.
     """
 
@@ -166,6 +168,7 @@ class TrainConfig:
     baselines: tuple[str, ...] = ("random",)
     select: str | None = None
     final_deals: int = 1000
+    processes: int = 1
     threads: int = 0
     device: Literal["auto", "cpu", "cuda"] = "auto"
 
@@ -175,6 +178,14 @@ class TrainConfig:
                 continue
             if not low <= getattr(self, name) <= high:
                 raise OptionError(f"config key {name}={getattr(self, name)} is not valid. Valid: {low} to {high}")
+        if self.lanes % self.processes:
+            valid = f"a divisor of lanes={self.lanes}"
+            raise OptionError(f"config key processes={self.processes} is not valid. Valid: {valid}")
+        if self.processes > 1 and self.device == "cuda":
+            valid = "processes=1, or device=cpu"
+            raise OptionError(
+                f"config key device='cuda' is not possible with processes={self.processes}. Valid: {valid}"
+            )
         if self.imitate and not self.teacher:
             raise OptionError(f"config key imitate={self.imitate} needs a teacher, such as teacher: rules")
         if not 0 <= self.opponent_share <= 1 or (self.opponent_share and not self.opponents):

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from ..agents.network import ActorCritic, NetworkAgent
 from ..envs.game import Game
+from .parallel import Alone
 
 SHARPNESS = 10.0  # of the choice by value: payoffs are in units of a whole deal
 FOLLOW = 0.2  # how fast a value follows what the latest updates say
@@ -43,10 +44,10 @@ class PastSelves:
         self.selves.append(weights)
         self.values.append(0.0)
 
-    def choose(self, generator: torch.Generator) -> None:
-        """Pick the self for the next update, the better the likelier."""
+    def choose(self, generator: torch.Generator, team: Alone) -> None:
+        """Pick the self for the next update, the better the likelier; process 0 picks for all."""
         weights = torch.softmax(torch.tensor(self.values) * SHARPNESS, 0)
-        self.chosen = int(torch.multinomial(weights, 1, generator=generator))
+        self.chosen = team.first(int(torch.multinomial(weights, 1, generator=generator)))
         self.network.load_state_dict(self.selves[self.chosen])
 
     def judge(self, payoff: float) -> None:

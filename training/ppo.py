@@ -28,6 +28,7 @@ from . import objective
 from .config import TrainConfig
 from .match import gauntlet, make_design
 from .objective import Losses
+from .parallel import Alone
 from .pool import PastSelves
 from .rollout import UNKNOWN, Collector, Lesson, Rollout, advantages
 from .seeds import TRAIN, seed_of
@@ -51,14 +52,16 @@ class Trainer:
 
     Args:
         config: What to train, and how.
+        team: The processes that train together, seen from this one, which has its share of the lanes.
     """
 
-    def __init__(self, config: TrainConfig) -> None:
+    def __init__(self, config: TrainConfig, team: Alone | None = None) -> None:
         self.config, self.game, self.rules = config, get_game(config.game), config.rules()
-        self.device = pick_device(config.device)
+        self.team = team or Alone()
+        self.device = pick_device("cpu" if self.team.size > 1 else config.device)
         torch.manual_seed(config.seed)
-        if config.threads:
-            torch.set_num_threads(config.threads)
+        if threads := self.team.threads(config.threads):
+            torch.set_num_threads(threads)
         bonus = config.anchor_margin / config.temperature
         form = (config.hidden, config.trunk, config.unread(), config.critic, config.judges)
         shape = Shape(*form, config.anchor, bonus if config.anchor else 0.0)
@@ -66,7 +69,7 @@ class Trainer:
         self.network = self._first_network(shape).to(self.device)
         self.reference = copy.deepcopy(self.network) if config.reference_weight else None
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5)
-        self.generator = torch.Generator().manual_seed(config.seed)
+        self.generator = torch.Generator().manual_seed(self.team.seed(config.seed))
         self.teacher = load_agent(config.teacher, game=config.game) if config.teacher else None
         if config.improve:
             kernel_of(config.improve_policy, self.game)  # a wrong name is better known before hours of training
@@ -107,9 +110,9 @@ class Trainer:
         for number, rules in enumerate(config.all_rules()):
             rules = with_episode(rules, "game") if self.playing_games else rules
             first = (2 * number + self.playing_games) * TABLE_LANES
-            lanes = np.arange(first, first + config.lanes, dtype=np.uint64)
+            lanes = self.team.own(np.arange(first, first + config.lanes, dtype=np.uint64))
             terms = Terms("result" if self.playing_games else "payoff")
-            batch = Batch(self.game, rules, terms, seed_of(TRAIN, config.seed), lanes, np.zeros(config.lanes, np.int64))
+            batch = Batch(self.game, rules, terms, seed_of(TRAIN, config.seed), lanes, np.zeros(len(lanes), np.int64))
             against = (self.opponents, config.opponent_share, design.seatings)
             tables.append(Collector(batch, config.steps, self.device, *against, config.event()))
         return tables
@@ -158,13 +161,13 @@ class Trainer:
         if self.past:
             if self.updates % config.past_every == 0:
                 self.past.keep(self.network)
-            self.past.choose(self.generator)
+            self.past.choose(self.generator, self.team)
         policy = config.improve_policy if self.improving else None
         lesson = Lesson(self.teacher if self.imitating else None, policy, config.improve_worlds)
         rollout = collector.collect(self.network, self.generator, self.anchor, lesson)
         losses = self.learn(rollout)
         if self.past and config.opponent_share:
-            self.past.judge(-collector.payoff_against(config.opponents.index("past")))
+            self.past.judge(-self.team.mean(collector.payoff_against(config.opponents.index("past"))))
         if self.reference is not None:
             follow(self.reference, self.network, config.reference_rate)
         self.updates += 1
@@ -181,17 +184,18 @@ class Trainer:
         config, size = self.config, len(rollout.action)
         order = torch.randperm(size, generator=self.generator)
         ready = self.prepare(rollout, order)
-        losses = Losses()
+        losses, lesson = Losses(), self.imitating or self.improving
         parts = 0
         for epoch in range(config.improve_epochs if self.improving else config.epochs):
             if epoch:
                 order = torch.randperm(size, generator=self.generator)
-            for rows in order.split(config.minibatch):
+            for rows in self.team.split(order, config.minibatch):
                 loss, ratio = self.loss(losses, rollout, ready, rows)
                 if not parts:
                     losses.first_ratio = float((ratio - 1).abs().max())
                 self.optimizer.zero_grad(set_to_none=True)
                 loss.backward()
+                self.team.average(self.network, len(rows) if lesson else ready.weight[rows].sum())
                 torch.nn.utils.clip_grad_norm_(self.network.parameters(), config.gradient_norm)
                 self.optimizer.step()
                 parts += 1
@@ -216,7 +220,7 @@ class Trainer:
             complete = (rollout.outcome[:, 0] != UNKNOWN).numpy()
         target = torch.from_numpy(gain) + (value if chosen is None else chosen)
         advantage = (target - value).numpy()
-        normal = torch.from_numpy(normalised(advantage, complete))
+        normal = torch.from_numpy(normalised(advantage, complete, self.team))
         return Prepared(log_p, normal, target, torch.from_numpy(complete), reference)
 
     def evaluate(self, rollout: Rollout, order: Tensor) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
@@ -230,7 +234,7 @@ class Trainer:
         reference = torch.empty((size, self.game.deck.size if self.reference else 0))
         judges_cards = self.config.judges == "cards"
         with torch.no_grad():
-            for rows in order.split(self.config.minibatch):
+            for rows in self.team.split(order, self.config.minibatch):
                 state, mask = rollout.state[rows].to(self.device), rollout.mask[rows].to(self.device)
                 action = rollout.action[rows, None].to(self.device)
                 logits, worth, _ = self.network(state)
@@ -309,15 +313,18 @@ class Trainer:
         return {f"model.{name}": tensor.cpu() for name, tensor in self.network.state_dict().items()}
 
     def tensors(self) -> dict[str, Tensor]:
-        """All that training goes on from: weights, Adam's moments, lanes and random numbers, older selves."""
+        """All that training goes on from: weights, Adam's moments, lanes and random numbers, older selves.
+
+        Lanes and random numbers are those of all processes, which must call this together.
+        """
         found = self.weights()
         for number, moments in self.optimizer.state_dict()["state"].items():
             found |= {f"adam.{number}.{name}": tensor.cpu() for name, tensor in moments.items()}
         for number, table in enumerate(self.collectors):
-            found[f"lanes.{number}"] = torch.from_numpy(table.batch.states.view(np.uint8).copy())
+            found[f"lanes.{number}"] = self.team.gather(torch.from_numpy(table.batch.states.view(np.uint8).copy()))
         if self.reference is not None:
             found |= {f"reference.{name}": tensor.cpu() for name, tensor in self.reference.state_dict().items()}
-        found["generator"] = self.generator.get_state()
+        found["generator"] = self.team.gather(self.generator.get_state())
         return found | (self.past.tensors() if self.past else {})
 
     def restore(self, tensors: dict[str, Tensor], about: dict[str, Any]) -> None:
@@ -339,12 +346,12 @@ class Trainer:
             self.reference.load_state_dict(part_of(tensors, "reference."))
         if self.past:
             self.past.restore(tensors)
-        self.generator.set_state(tensors["generator"])
+        self.generator.set_state(self.team.own(tensors["generator"]).clone())  # torch reads from the storage's start
         self.updates = about["updates"] - 1  # the stage of the update that was the last
         self._enter_games()
         self.updates += 1
         for number, table in enumerate(self.collectors):
-            table.batch.states[:] = tensors[f"lanes.{number}"].numpy().view(self.game.state)
+            table.batch.states[:] = self.team.own(tensors[f"lanes.{number}"]).numpy().view(self.game.state)
             table.batch.look()
         self.seconds, self.history = about.get("seconds", 0.0), about["history"]
 
@@ -361,12 +368,13 @@ def follow(reference: torch.nn.Module, network: torch.nn.Module, rate: float) ->
             old.lerp_(new, rate)
 
 
-def normalised(advantage: np.ndarray, complete: np.ndarray) -> np.ndarray:
-    """Advantages with mean 0 and deviation 1 over the decisions that are learned from."""
-    used = advantage[complete]
-    if not len(used):  # no deal has ended in the rollout
-        return np.zeros_like(advantage, np.float32)
-    return ((advantage - used.mean()) / (used.std() + 1e-8)).astype(np.float32)
+def normalised(advantage: np.ndarray, complete: np.ndarray, team: Alone) -> np.ndarray:
+    """Advantages with mean 0 and deviation 1 over the decisions that are learned from, in all processes.
+
+    All are 0 where no deal has ended in the rollouts.
+    """
+    mean, deviation = team.spread(advantage[complete])
+    return ((advantage - mean) / (deviation + 1e-8)).astype(np.float32)
 
 
 def pick_device(name: str) -> torch.device:

@@ -28,6 +28,7 @@ from .config import TrainConfig, plain
 from .evaluate import Standing, as_json, evaluate
 from .match import Design
 from .objective import Losses
+from .parallel import Alone, team
 from .plots import learning_curve
 from .ppo import Trainer
 from .seeds import TEST, VALIDATION, seed_of
@@ -39,16 +40,21 @@ def train(config: TrainConfig, out: Path, resume: bool = False, say: Callable[[s
     Raises:
         OptionError: the folder holds another run, or none to resume.
         CheckpointError: its checkpoint is damaged or of another config.
+        ChildProcessError: with several processes, one of them has failed.
     """
-    trainer = Trainer(config)
     last = out / "last.safetensors"
-    if resume:
-        _restore(trainer, last)
-        say(f"resumed at {trainer.decisions:,} decisions")
-    elif last.exists():
-        raise OptionError(f"{out} already holds a run. Valid: --resume to continue it, or another --out")
-    write_atomically(out / "config.yaml", yaml.safe_dump(plain(config.as_dict()), sort_keys=False).encode())
-    _loop(trainer, out)
+    try:
+        with team(config.processes, _learn_along, config, last if resume else None) as processes:
+            trainer = _trainer(config, processes, last if resume else None)
+            if resume:
+                say(f"resumed at {trainer.decisions:,} decisions")
+            elif last.exists():
+                raise OptionError(f"{out} already holds a run. Valid: --resume to continue it, or another --out")
+            write_atomically(out / "config.yaml", yaml.safe_dump(plain(config.as_dict()), sort_keys=False).encode())
+            _loop(trainer, out)
+    except KeyboardInterrupt:
+        say("interrupted" + ("; --resume goes on from the last checkpoint" if last.exists() else ""))
+        raise
     learning_curve(trainer.history, config, out / "curve.png")
     if config.final_deals:
         _final_table(trainer, out, say)
@@ -58,9 +64,31 @@ def train(config: TrainConfig, out: Path, resume: bool = False, say: Callable[[s
 MAY_DIFFER = ("decisions", "final_deals", "threads")  # keys that a resumed run may have changed
 
 
+def _trainer(config: TrainConfig, processes: Alone, last: Path | None) -> Trainer:
+    """A new trainer, or the one of a checkpoint."""
+    trainer = Trainer(config, processes)
+    if last is not None:
+        _restore(trainer, last)
+    return trainer
+
+
+def _learn_along(processes: Alone, config: TrainConfig, last: Path | None) -> None:
+    """What the processes other than 0 do: play and learn."""
+    trainer = _trainer(config, processes, last)
+    while not trainer.finished:
+        trainer.update()
+        if _is_measured(trainer):
+            trainer.tensors()  # for process 0, which saves them
+
+
+def _is_measured(trainer: Trainer) -> bool:
+    """Whether an evaluation and a checkpoint follow the last update."""
+    return trainer.updates % trainer.config.evaluate_every == 0 or trainer.finished
+
+
 def _restore(trainer: Trainer, last: Path) -> None:
     tensors, about = read_checkpoint(last)
-    theirs = about.get("config", {})
+    theirs = {"processes": 1, **about.get("config", {})}  # a checkpoint of before there were processes
     ours = json.loads(json.dumps(trainer.config.as_dict()))
     differ = [key for key in ours if key not in MAY_DIFFER and theirs.get(key) != ours[key]]
     if differ:
@@ -86,7 +114,7 @@ def _loop(trainer: Trainer, out: Path) -> None:
             rate = config.lanes * config.steps / spent
             _log(writer, trainer, losses, rate)
             bar.update(task, completed=trainer.decisions, rate=f"{rate:,.0f}/s")
-            if trainer.updates % config.evaluate_every == 0 or trainer.finished:
+            if _is_measured(trainer):
                 row = measure(trainer)
                 trainer.history.append({**row, "entropy": losses.entropy, "value_loss": losses.value})
                 for key, value in row.items():
