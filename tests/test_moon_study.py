@@ -211,7 +211,7 @@ def test_hands_are_read_in_many_ways() -> None:
         (["moon_smoke", "hand=3"], "unknown config key 'hand'. Did you mean 'hands'"),
         (["moon_smoke", "redeals=5"], "redeals=5 is not valid. Valid: an even number"),
         (["moon_smoke", "main=ruels"], "unknown setting 'ruels'. Did you mean 'rules'"),
-        (["moon_smoke", "main=trained against rules"], "main='trained against rules' needs a setting that is played"),
+        (["moon_smoke", "main=ppo"], "main='ppo' needs a setting with all hands"),
         (["moon_smoke", "settings=[{nam: x}]"], "setting {'nam': 'x'} is not valid"),
         (["moon_smoke", "settings=[{name: rules, sekker: rules}]"], "unknown key of a setting 'sekker'"),
         (["moon_smoke", "settings=[{name: rules, seeker: duck}]", "moments=[rules]"], "unknown seeker 'duck'"),
@@ -365,7 +365,7 @@ def test_a_study_has_its_files(done: Path) -> None:
     report = (done / "report.md").read_text()
     assert "Break-even probability" in report
     rows = pl.read_parquet(done / "pairs.parquet")
-    assert rows["setting"].to_list() == ["rules", "duck", "ppo", "trained"]
+    assert rows["setting"].to_list() == ["rules", "duck"]  # the others have too few promising hands
     assert (rows["gain_low"] <= rows["gain"]).all() and (rows["gain"] <= rows["gain_high"]).all()
     deals = pl.read_parquet(done / "deals.parquet").filter(pl.col("setting") == "rules")
     assert len(deals) == 400 and deals["deal"].n_unique() == 400
@@ -406,14 +406,19 @@ def test_folders_are_kept_apart(done: Path) -> None:
 def test_jobs_cover_all_deals() -> None:
     jobs = all_jobs(small())
     assert len({job.name for job in jobs}) == len(jobs)
-    for kind, place, total in (("pairs", 0, 400), ("pairs", 1, 60), ("strong", 0, 60), ("census", 4, 20)):
+    for kind, place, total in (
+        ("pairs", 0, 400),
+        ("pairs", 1, 60),
+        ("pairs", 3, 40),
+        ("strong", 0, 60),
+        ("census", 4, 20),
+    ):
         assert sum(job.count for job in jobs if (job.kind, job.place) == (kind, place)) == total
-    assert not [job for job in jobs if (job.kind, job.place) == ("pairs", 3)]
 
 
 @pytest.mark.parametrize("name", ["moon_smoke", "moon_laptop", "moon_full"])
 def test_shipped_configs_are_valid(name: str) -> None:
     config = moon_config(read_yaml(Path(__file__).parent.parent / "configs" / f"{name}.yaml"))
-    assert config.played() and all_jobs(config)
+    assert all_jobs(config)
     if name != "moon_smoke":
         assert config.solver_deals >= 1_000_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import multiprocessing
 import os
 import signal
@@ -118,7 +119,10 @@ def test_a_run_that_is_ended_leaves_no_process_and_a_whole_checkpoint(
     words = ["processes=2", "lanes=8", "hidden=[8]", "evaluate_deals=2", "evaluate_every=1", "threads=1"]
     command = [sys.executable, "-m", "stich.training.cli", "train", "herzeln_ppo", *words, "decisions=100000000"]
     last, pipe = tmp_path / "last.safetensors", subprocess.PIPE
-    ended = subprocess.Popen([*command, "--out", str(tmp_path)], stdout=pipe, stderr=subprocess.STDOUT, text=True)
+    heeding = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # tests may run where it is ignored
+    ended = subprocess.Popen(
+        [*command, "--out", str(tmp_path)], stdout=pipe, stderr=subprocess.STDOUT, text=True, preexec_fn=heeding
+    )
     deadline = time.monotonic() + 120
     while not last.exists() and time.monotonic() < deadline:
         time.sleep(0.1)
