@@ -5,7 +5,9 @@ BIN := $(VENV)/bin
 STICH := $(BIN)/stich
 READY := $(VENV)/ready
 
-.PHONY: train train-long train-viersche train-full test lint types unit notebooks bench pictures browser docs clean
+.PHONY: install train train-long train-viersche train-full test lint types unit notebooks bench pictures browser docs clean
+
+install: $(READY)  ## the environment in .venv and nothing else
 
 train: $(READY)  ## PPO learns Herzeln: about 5 minutes on 2 cores, ends with a table and a learning curve
 	$(STICH) train herzeln_ppo --out runs/herzeln_quick $(call resume,runs/herzeln_quick)

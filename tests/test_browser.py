@@ -164,7 +164,7 @@ def test_a_whole_game_of_viersche_on_a_phone(browser: Any, server: Served) -> No
             visitor.click()
         else:
             visitor.page.click("button.main")
-    assert re.search("Du (gewinnst|verlierst)", visitor.page.inner_text(".status"))
+    assert re.search(r"Du (gewinnst!|verlierst\. Gewonnen: \w+)", visitor.page.inner_text(".status"))
     visitor.fine()
 
 

@@ -197,6 +197,21 @@ def test_a_game_survives_a_restart(game: str, tmp_path: Path) -> None:
     assert open_story(file, 0).score == scores[0][0]
 
 
+def test_the_end_of_a_game_shows_its_marks(client: Any, tmp_path: Path) -> None:
+    """The slate after the last card has the marks that the game has just given, on the page and in its record."""
+    shown = opened(client, "viersche", options="rungs=1")
+    while not shown["over"]:
+        move = {"move": shown["move"], "card": (shown["legal"] or [None])[0]}
+        path = f"/api/tables/{shown['id']}/{'play' if shown['legal'] else 'next'}"
+        shown = client.post(path, json=move).raise_for_status().json()
+    marks = shown["score"][:2]
+    assert sorted(marks) == [0, 2]
+    assert shown["last"]["table"]["marks"] == marks
+    file = tmp_path / "game.jsonl"
+    file.write_text(client.get(f"/api/tables/{shown['id']}/record").text)
+    assert open_story(file, 0).deals[-1].states[-1]["marks"][0].tolist() == marks
+
+
 def test_unknown_and_damaged_games(client: Any, tmp_path: Path) -> None:
     for identity in ("x" * 24, "..%2F..%2Fsecret", "a"):
         answer = client.get(f"/api/tables/{identity}")

@@ -175,11 +175,16 @@ class Alone:
 
     def after(self, states: np.ndarray, card: int) -> np.ndarray:
         """The state [1] after a card."""
+        self._play(states, card, states["episode"])
+        if int(self._batch.states["deal"][0]) != int(states["deal"][0]):  # the next deal is there
+            self._play(states, card, 0)  # as a single deal
+        return self._batch.states.copy()
+
+    def _play(self, states: np.ndarray, card: int, episode: Any) -> None:
         self._batch.states[:] = states
-        self._batch.states["episode"] = 0  # a single deal
+        self._batch.states["episode"] = episode
         self._batch.look()
         self._batch.advance(np.array([card]))
-        return self._batch.states.copy()
 
 
 def story_text(story: Story) -> str:

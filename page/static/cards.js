@@ -28,6 +28,10 @@ function shape(path, x, y, size, fill) {
 
 function letters(text, x, y, size, fill) {
   const made = svg("text", { x, y, "font-size": size, fill, "text-anchor": "middle", "font-weight": 700 });
+  if (text.length > 1) { // in wide fonts a ten would reach beyond the card
+    made.setAttribute("textLength", size);
+    made.setAttribute("lengthAdjust", "spacingAndGlyphs");
+  }
   made.textContent = text;
   return made;
 }

@@ -86,8 +86,9 @@ export async function playTable(main, id, { alive, fail, fine, keep }) {
   function outcome() {
     const best = shown.higher_is_better ? Math.max(...shown.score) : Math.min(...shown.score);
     const winners = shown.seats.map((_, seat) => seat).filter((seat) => shown.score[seat] === best);
-    if (shown.human !== null) return t(winners.includes(shown.human) ? "you_won" : "you_lost");
-    return t("won_by", { names: winners.map((seat) => seatName(shown.seats, seat)).join(", ") });
+    if (winners.includes(shown.human)) return t("you_won");
+    const by = t("won_by", { names: winners.map((seat) => seatName(shown.seats, seat)).join(", ") });
+    return shown.human === null ? by : `${t("you_lost")} ${by}`;
   }
 
   function result() {
