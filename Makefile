@@ -52,6 +52,7 @@ docs: $(READY)  ## the documentation site, into site/; links that lead nowhere f
 
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing into $(VENV): a few minutes, nearly 3 GB"
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train,tournament,render,serve,study,onnx,sb3,test,docs,plot,dev]'
 	touch $@
 

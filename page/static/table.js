@@ -93,7 +93,7 @@ export async function playTable(main, id, { alive, fail, fine, keep }) {
 
   function result() {
     const { last, seats } = shown;
-    const lines = [seats.map((_, seat) => `${seatName(seats, seat)} ${last.points[seat]}`).join(" · ")];
+    const lines = [`${t("deal_points")} ${seats.map((_, seat) => `${seatName(seats, seat)} ${last.points[seat]}`).join(" · ")}`];
     if (last.table.moon !== null && last.table.moon !== undefined) lines.push(t("shot_moon", { name: seatName(seats, last.table.moon) }));
     return el("p", { class: "result" }, lines.join(" — "));
   }

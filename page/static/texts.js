@@ -61,6 +61,7 @@ const TEXTS = {
   thinking: { en: "{name} is thinking …", de: "{name} überlegt …" },
   deal_over: { en: "Deal {deal} is over.", de: "Blatt {deal} ist zu Ende." },
   game_over: { en: "The game is over.", de: "Das Spiel ist aus." },
+  deal_points: { en: "Points of the deal:", de: "Augen im Blatt:" },
   won_by: { en: "Won by {names}.", de: "Gewonnen: {names}." },
   you_won: { en: "You win!", de: "Du gewinnst!" },
   you_lost: { en: "You lose.", de: "Du verlierst." },
