@@ -75,7 +75,7 @@ def _results(
                 rows.append((preset, name, standing_text(standings[0])))
             else:
                 rows.append((preset, name, event_text(game, rules, pair, COUNTED[config.goal], deals, seed)))
-            say(f"{preset}, against {name}: {rows[-1][2].strip('| ')}")
+            say(f"{preset}, against {name}: {rows[-1][2]}")
     return rows
 
 
