@@ -22,6 +22,7 @@ from .base import kernel_agent
 from .loader import kernel_of
 
 NEVER = -1e9  # log-probability of an illegal card: exp() of it is exactly 0, and nothing becomes NaN
+LEAST = -80.0  # lowest log-probability of which an exponential is taken
 SUITS = 4
 TRUNKS = ("plain", "suits")
 CRITICS = ("all_hands", "own")
@@ -38,9 +39,12 @@ def masked_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:
     Returns:
         f32[N, A]; about -1e9 where illegal, finite everywhere.
     """
-    highest = logits.masked_fill(~mask, -torch.inf).amax(-1, keepdim=True)
-    below = (logits - highest).masked_fill(~mask, -torch.inf)
-    return (below - below.exp().sum(-1, keepdim=True).log()).masked_fill(~mask, NEVER)
+    return torch.where(mask, torch.where(mask, logits, -torch.inf).log_softmax(-1), NEVER)
+
+
+def chances(log_p: Tensor) -> Tensor:
+    """Probabilities; those of illegal cards are 1e-35, as exp() of `NEVER` takes ten times as long."""
+    return log_p.clamp(min=LEAST).exp()
 
 
 def anchored(logits: Tensor, cards: Tensor, bonus: float) -> Tensor:
@@ -151,7 +155,7 @@ class Reader(nn.Module):
 
     def forward(self, rows: Tensor) -> Tensor:
         """f32[N, columns] from int8[N, D or F]."""
-        return rows.index_select(1, self.columns).float() * self.scale
+        return rows.float().index_select(1, self.columns) * self.scale  # columns of bytes are picked more slowly
 
 
 class PlainTrunk(nn.Module):
@@ -347,7 +351,7 @@ class ActorCritic(nn.Module):
 
 def value_of(worth: Tensor, log_p: Tensor) -> Tensor:
     """Values f32[N] of states from a critic's output: itself, or the policy's mean over the cards."""
-    return worth if worth.dim() == 1 else (log_p.exp() * worth).sum(1)
+    return worth if worth.dim() == 1 else (chances(log_p) * worth).sum(1)
 
 
 def _linear(inputs: int, outputs: int, gain: float = 2**0.5, bias: bool = True) -> nn.Linear:

@@ -48,7 +48,7 @@ def _checked(what: str, name: str, value: Any, hint: Any) -> Any:
         value = value.item()  # a numpy scalar
     if dataclasses.is_dataclass(hint) and isinstance(value, Mapping):
         return build(typing.cast(type, hint), value, what=what)
-    if hint is float and type(value) in (int, str):
+    if hint in (float, float | None) and type(value) in (int, str):
         value = _as_float(value)  # YAML reads 1e-3 as a text
     if isinstance(value, list):
         value = tuple(value)

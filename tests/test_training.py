@@ -351,7 +351,7 @@ def test_the_actor_reads_no_hidden_card(trunk: str) -> None:
         ({"preset": "hearts", "presets": ["herzeln"]}, "preset and presets exclude each other"),
         ({"trunk": "suits", "hidden": [16]}, "Valid: 2 or more positive whole numbers"),
         ({"improve": 100, "whole_games": 50}, "whole_games=50 is not valid. Valid: 0, or from imitate"),
-        ({"lesson_learning_rate": -1}, "lesson_learning_rate=-1 is not valid"),
+        ({"lesson_learning_rate": -1}, "lesson_learning_rate=-1.0 is not valid"),
     ],
 )
 def test_config_mistakes_are_named(values: dict[str, Any], message: str) -> None:
@@ -370,6 +370,7 @@ def test_words_name_config_keys_or_rule_options() -> None:
 
 def test_words_change_nothing_else() -> None:
     """A rule word leaves single deals single deals, and `options=` is heard."""
+    assert train_config({}, ["lesson_learning_rate=6e-4"]).lesson_learning_rate == 6e-4  # a text in YAML
     assert train_config({}, ["players=3"]).rules().episode == "deal"
     assert train_config({}, ["options={players: 3}"]).rules().players == 3
     assert train_config({"options": {"players": 2}}, ["episode=game"]).rules().episode == "game"

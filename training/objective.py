@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import nll_loss
 
+from ..agents.network import chances
 from .rollout import UNKNOWN
 
 
@@ -64,12 +65,12 @@ def centred(values: Tensor, mask: Tensor) -> Tensor:
 
 def entropy_of(log_p: Tensor, mask: Tensor, share: Tensor) -> Tensor:
     """Entropy of the policy in nats."""
-    return -((log_p.exp() * log_p).masked_fill(~mask, 0.0).sum(1) * share).sum()
+    return -((chances(log_p) * log_p).masked_fill(~mask, 0.0).sum(1) * share).sum()
 
 
 def divergence_from(log_p: Tensor, reference: Tensor, mask: Tensor, share: Tensor) -> Tensor:
     """Kullback-Leibler divergence of the policy from a reference policy f32[K, A], in nats."""
-    return ((log_p.exp() * (log_p - reference)).masked_fill(~mask, 0.0).sum(1) * share).sum()
+    return ((chances(log_p) * (log_p - reference)).masked_fill(~mask, 0.0).sum(1) * share).sum()
 
 
 def forecast_error(foretold: Sequence[Tensor], target: Tensor, outcome: Tensor, share: Tensor) -> Tensor:

@@ -68,7 +68,7 @@ class Trainer:
         self.anchor = Anchor(self.game, shape)
         self.network = self._first_network(shape).to(self.device)
         self.reference = copy.deepcopy(self.network) if config.reference_weight else None
-        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5)
+        self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5, fused=True)
         self.generator = torch.Generator().manual_seed(self.team.seed(config.seed))
         self.teacher = load_agent(config.teacher, game=config.game) if config.teacher else None
         if config.improve:
@@ -235,10 +235,10 @@ class Trainer:
         judges_cards = self.config.judges == "cards"
         with torch.no_grad():
             for rows in self.team.split(order, self.config.minibatch):
-                state, mask = rollout.state[rows].to(self.device), rollout.mask[rows].to(self.device)
-                action = rollout.action[rows, None].to(self.device)
+                state, mask = self.pick(rollout.state, rows), self.pick(rollout.mask, rows)
+                action = self.pick(rollout.action[:, None], rows)
                 logits, worth, _ = self.network(state)
-                preferred = rollout.anchor[rows].to(self.device)
+                preferred = self.pick(rollout.anchor, rows)
                 all_log_p = masked_log_softmax(self.anchor(logits, preferred), mask)
                 log_p[rows] = all_log_p.gather(1, action)[:, 0].cpu()
                 value[rows] = value_of(worth, all_log_p).cpu()
@@ -250,6 +250,10 @@ class Trainer:
                     ).cpu()
         return log_p, value, chosen if judges_cards else None, reference
 
+    def pick(self, values: Tensor, rows: Tensor) -> Tensor:
+        """Some decisions' rows, where the network is; several times as fast as `values[rows]`."""
+        return values.index_select(0, rows).to(self.device)
+
     def loss(self, losses: Losses, rollout: Rollout, ready: Prepared, rows: Tensor) -> tuple[Tensor, Tensor]:
         """The objective of a minibatch, and the probability ratios of the cards chosen.
 
@@ -257,13 +261,13 @@ class Trainer:
         entropy bonus, the forecasts and the divergence from the reference policy.
         """
         config = self.config
-        here = [x[rows].to(self.device) for x in (rollout.state, rollout.mask, rollout.action, rollout.outcome)]
-        known = [x[rows].to(self.device) for x in (ready.log_p, ready.advantage, ready.target, ready.weight)]
+        here = [self.pick(x, rows) for x in (rollout.state, rollout.mask, rollout.action, rollout.outcome)]
+        known = [self.pick(x, rows) for x in (ready.log_p, ready.advantage, ready.target, ready.weight)]
         (state, mask, action, outcome), (old_log_p, advantage, target, weight) = here, known
         share = weight.float() / weight.sum().clamp(min=1)
         alike = torch.full_like(share, 1 / len(share))  # lessons are learned at every decision
         logits, worth, foretold = self.network(state)
-        log_p = masked_log_softmax(self.anchor(logits, rollout.anchor[rows].to(self.device)), mask)
+        log_p = masked_log_softmax(self.anchor(logits, self.pick(rollout.anchor, rows)), mask)
         chosen = log_p.gather(1, action[:, None])[:, 0]
         ratio = (chosen - old_log_p).exp()
         judged = worth if worth.dim() == 1 else worth.gather(1, action[:, None])[:, 0]
@@ -271,15 +275,15 @@ class Trainer:
         entropy = objective.entropy_of(log_p, mask, share)
         total = config.value_weight * error
         if self.imitating:
-            policy = objective.imitation(log_p, rollout.label[rows].to(self.device), alike)
+            policy = objective.imitation(log_p, self.pick(rollout.label, rows), alike)
         elif self.improving:
-            payoff = rollout.payoff[rows].to(self.device)
+            payoff = self.pick(rollout.payoff, rows)
             policy = objective.improvement(logits, mask, payoff, config.temperature, alike)
         else:
             policy = objective.clipped_surrogate(ratio, advantage, config.clip, share)
             total = total - self.scheduled(config.entropy, config.final_entropy) * entropy
             if self.reference is not None:
-                reference = ready.reference[rows].to(self.device)
+                reference = self.pick(ready.reference, rows)
                 total = total + config.reference_weight * objective.divergence_from(log_p, reference, mask, share)
         if config.forecast_weight:
             forecast = objective.forecast_error(foretold, target, outcome, share)
