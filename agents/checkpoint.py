@@ -113,4 +113,4 @@ def _frozen(value: Any) -> Any:
 def load_network_agent(path: str | Path, game: Game, sample: bool = False, name: str = "ppo") -> NetworkAgent:
     """The agent of a checkpoint."""
     network, about = load_network(path, game)
-    return NetworkAgent(name, game, network, about["players"], sample)
+    return NetworkAgent(name, game, network, about["players"], sample, about.get("config", {}).get("goal", "payoff"))

@@ -371,10 +371,14 @@ class NetworkAgent:
         network: An `ActorCritic`.
         players: The number of players it was trained for.
         sample: Draw from the policy (keyed) instead of taking the most probable card.
+        goal: What it was trained for; the value of another goal than the payoff is not in points and is not told.
     """
 
-    def __init__(self, name: str, game: Game, network: ActorCritic, players: int, sample: bool = False) -> None:
+    def __init__(
+        self, name: str, game: Game, network: ActorCritic, players: int, sample: bool = False, goal: str = "payoff"
+    ) -> None:
         self.name, self.game, self.network, self.players, self.sample = name, game, network, players, sample
+        self.goal = goal
         self.anchor = Anchor(game, network.shape)
 
     def act(self, views: np.ndarray, keys: np.ndarray) -> np.ndarray:
@@ -442,9 +446,10 @@ class NetworkAgent:
         """What the network makes of a view whose observer is to move.
 
         Returns:
-            `probabilities` of the legal cards by name, `value` (the payoff it expects of the deal, in points), and the
-            game's forecasts by name with the probability of each outcome: in Herzeln `points` (penalty points of the
-            observer at the end of the deal) and `moon` (who shoots it), in Viersche `points` and `tricks` of its side.
+            `probabilities` of the legal cards by name, `value` (the payoff it expects of the deal, in points; left out
+            by one that was trained for another goal), and the game's forecasts by name with the probability of each
+            outcome: in Herzeln `points` (penalty points of the observer at the end of the deal) and `moon` (who shoots
+            it), in Viersche `points` and `tricks` of its side.
         """
         views = np.atleast_1d(np.asarray(view))
         mask = torch.from_numpy(self.game.masks(views).astype(bool))
@@ -452,11 +457,11 @@ class NetworkAgent:
         with torch.inference_mode():
             logits, value, forecasts = self.network.explain(observation.to(self.device))
             logits = self.anchor(logits.cpu(), self.anchor.cards(views))
-            chances = masked_log_softmax(logits, mask)[0].exp().tolist()
+            policy = masked_log_softmax(logits, mask)[0].exp().tolist()
         labels = self.game.encoding.forecasts(self.players)
         return {
-            "probabilities": {self.game.deck.name(int(card)): chances[card] for card in mask[0].nonzero()[:, 0]},
-            "value": float(value[0]) * self.game.rules.DEAL_POINTS,
+            "probabilities": {self.game.deck.name(int(card)): policy[card] for card in mask[0].nonzero()[:, 0]},
+            **({"value": float(value[0]) * self.game.rules.DEAL_POINTS} if self.goal == "payoff" else {}),
             **{
                 name: dict(zip(labels[name], log_p[0].exp().tolist(), strict=True)) for name, log_p in forecasts.items()
             },

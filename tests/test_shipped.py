@@ -40,6 +40,13 @@ def test_shipped_agents_play_and_explain(game: str, players: int) -> None:
     assert agent.expected_payoff(batch.states).shape == (30, players)
 
 
+def test_a_network_with_another_goal_tells_no_value_in_points() -> None:
+    agent: Any = load_agent("ppo", goal="moon=self")
+    told = agent.explain(mid_game("herzeln", 5, lanes=1, preset="hearts").views[0])
+    assert "value" not in told
+    assert {"probabilities", "points", "moon"} <= set(told)
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_shipped_agents_answer_alike_for_one_and_for_many(game: str) -> None:
     agent: Any = load_agent("ppo", game=game)

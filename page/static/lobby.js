@@ -54,9 +54,11 @@ function newGame(known, chosen, fail) {
     into.seats[seat] = value;
     const agents = game.agents.map((agent) => [agent, agent]);
     const all = seat === 0 ? [[known.you, t("you_play")], ...agents] : agents;
-    const change = (event) => { into.seats[seat] = event.target.value; };
+    const change = (event) => { into.seats[seat] = event.target.value || into.seats[seat]; };
+    const empty = ({ target }) => { target.placeholder = target.value; target.value = ""; };  // a list shows only what fits the text
+    const refill = ({ target }) => { target.value ||= into.seats[seat]; };
     const field = known.open_names && seat > 0
-      ? el("input", { name: `seat${seat}`, list: "agents", value, onchange: change, oninput: change })
+      ? el("input", { name: `seat${seat}`, list: "agents", value, onchange: change, oninput: change, onfocus: empty, onblur: refill })
       : choose(`seat${seat}`, all, value, change);
     return el("label", {}, text, field);
   }
