@@ -85,6 +85,23 @@ def test_the_agent_trained_for_the_moon_shoots_it(tmp_path: Path) -> None:
         ship(tmp_path / "points", 4, ("random",), tmp_path / "weights", lambda line: None)
 
 
+def test_weights_that_are_too_large_are_stored_with_16_bits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train(tiny(), tmp_path / "run")
+    first = ship(tmp_path / "run", 4, ("random",), tmp_path / "whole", lambda line: None)
+    limit = int(first.stat().st_size * 0.7)
+    monkeypatch.setattr("stich.training.ship.MOST_BYTES", limit)
+    second = ship(tmp_path / "run", 4, ("random",), tmp_path / "half", lambda line: None)
+    assert second.stat().st_size < limit
+    views = mid_game("herzeln", 5, lanes=50).views
+    agents: list[Any] = [load_agent(f"ppo:{path}") for path in (first, second)]
+    whole, half = (agent.log_probabilities(views) for agent in agents)
+    assert half.dtype == np.float32
+    np.testing.assert_allclose(half, whole, atol=0.01)
+    monkeypatch.setattr("stich.training.ship.MOST_BYTES", limit // 2)
+    with pytest.raises(OptionError, match="a smaller network"):
+        ship(tmp_path / "run", 4, ("random",), tmp_path / "none", lambda line: None)
+
+
 def test_players_for_whom_nothing_is_shipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stich.agents.shipped.weights_path", lambda game, players, goal: tmp_path / "nothing")
     with pytest.raises(OptionError, match="no agent 'ppo' is shipped for herzeln with 3 players and goal 'payoff'"):

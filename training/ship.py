@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from torch import Tensor
 
 from ..agents import load_agent
 from ..agents.checkpoint import read_checkpoint, require_fit, save_checkpoint
@@ -31,7 +32,7 @@ def ship(
     """Copy a run's policy and learning curve into the package and write a card, with results on test deals.
 
     Args:
-        run: Folder of a training run.
+        run: Folder of a training run; weights that take too much room with 32 bits are stored with 16.
         deals: Test deals of each measurement.
         against: Agents to measure it against, in every preset that it was trained on.
         folder: Where shipped agents lie.
@@ -46,7 +47,9 @@ def ship(
     game = get_game(about.get("game", ""))
     require_fit(run / "agent.safetensors", about, game)
     config = train_config({**about["config"], "device": "auto"})
-    if sum(tensor.nbytes for tensor in tensors.values()) > MOST_BYTES:
+    if bytes_of(tensors) > MOST_BYTES:
+        tensors = {name: tensor.half() for name, tensor in tensors.items()}  # read as 32 bits again
+    if bytes_of(tensors) > MOST_BYTES:
         raise OptionError(f"{run}: the weights take more than {MOST_BYTES:,} bytes. Valid: a smaller network")
     if config.goal not in ("payoff", *COUNTED):
         raise OptionError(f"{run}: agents with goal={config.goal} are not shipped. Valid: payoff, {', '.join(COUNTED)}")
@@ -57,6 +60,11 @@ def ship(
     rows = _results(path, config, deals, against, say)
     write_atomically(path.with_suffix(".md"), card(about, config, rows, deals, path.stat().st_size).encode())
     return path
+
+
+def bytes_of(tensors: Mapping[str, Tensor]) -> int:
+    """What tensors take in a file."""
+    return sum(tensor.nbytes for tensor in tensors.values())
 
 
 def _results(
