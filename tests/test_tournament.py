@@ -78,7 +78,7 @@ def contents(folder: Path) -> dict[str, bytes]:
         ({"design": "table", "seatings": "swapped"}, "seatings=swapped needs two agents"),
         ({"deals": 1}, "config key deals=1 is not valid. Valid: 2 to"),
         ({"dels": 7}, "unknown config key 'dels'. Did you mean 'deals'"),
-        ({"stop": {"precision": -1}}, "stop precision=-1 is not valid"),
+        ({"stop": {"precision": -1}}, "stop precision=-1.0 is not valid"),
         ({"options": {"players": 9}}, "option players=9 is not valid"),
     ],
 )
