@@ -18,9 +18,8 @@ train-long: $(READY)  ## the same for 30 minutes, ahead of the rule-based agent
 train-viersche: $(READY)  ## PPO learns Viersche
 	$(STICH) train viersche_ppo --out runs/viersche $(call resume,runs/viersche)
 
-train-full: $(READY)  ## the shipped agent of Herzeln for four players, in three parts, within two hours
+train-full: $(READY)  ## the shipped agent of Herzeln for four players, in two parts, within two hours
 	$(STICH) train herzeln_full --out runs/herzeln_full $(call resume,runs/herzeln_full)
-	$(STICH) train herzeln_full_worlds --out runs/herzeln_full_worlds $(call resume,runs/herzeln_full_worlds)
 	$(STICH) train herzeln_full_rewards --out runs/herzeln_full_rewards $(call resume,runs/herzeln_full_rewards)
 
 test: lint types unit notebooks  ## what CI runs

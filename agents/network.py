@@ -19,6 +19,7 @@ from ..envs.encoding import Piece
 from ..envs.errors import OptionError, unknown
 from ..envs.game import Game
 from .base import kernel_agent
+from .counting import Counting
 from .loader import kernel_of
 
 NEVER = -1e9  # log-probability of an illegal card: exp() of it is exactly 0, and nothing becomes NaN
@@ -87,6 +88,7 @@ class Shape:
         judges: What the critic values: the `state`, or each of the `cards`.
         anchor: A kernel agent whose card is preferred, so that the network learns where to leave it; None for no such.
         anchor_bonus: What that card's logit gains.
+        counting: Whether it is given what a player who counts cards knows (with trunk `suits`).
     """
 
     hidden: tuple[int, ...] = (256, 256)
@@ -96,6 +98,7 @@ class Shape:
     judges: str = "state"
     anchor: str | None = None
     anchor_bonus: float = 0.0
+    counting: bool = False
 
     def __post_init__(self) -> None:
         for name, valid in (("trunk", TRUNKS), ("critic", CRITICS), ("judges", JUDGED)):
@@ -103,6 +106,8 @@ class Shape:
                 raise OptionError(unknown(name, getattr(self, name), valid))
         if len(self.hidden) < (2 if self.trunk == "suits" else 1) or min(self.hidden) < 1:
             raise OptionError(f"hidden={list(self.hidden)} is not valid. Valid: positive whole numbers, two with suits")
+        if self.counting and self.trunk != "suits":
+            raise OptionError(f"counting=True is not valid with trunk={self.trunk!r}. Valid: trunk='suits'")
 
 
 class Columns:
@@ -207,11 +212,17 @@ class SuitTrunk(nn.Module):
     hand_columns: Tensor
     order: Tensor
 
-    def __init__(self, seen: Columns, unseen: Columns, hidden: Sequence[int], game: Game, players: int) -> None:
+    def __init__(
+        self, seen: Columns, unseen: Columns, hidden: Sequence[int], game: Game, players: int, counting: bool = False
+    ) -> None:
         super().__init__()
         self.read_seen, self.read_unseen = Reader(seen), Reader(unseen)
         self.in_suit, self.hidden_in_suit, self.others = seen.suits.shape[1], unseen.suits.shape[1], len(seen.other)
         self.ranks, width = game.deck.size // SUITS, hidden[0]
+        self.counting = Counting(game, players) if counting else None
+        if self.counting is not None:
+            self.count = _linear(self.counting.by_suit, width, bias=False)
+            self.others += self.counting.others
         self.seen = _linear(self.in_suit, width)
         self.unseen = _linear(self.hidden_in_suit, width, bias=False)
         self.around = _linear(self.others, width, bias=False)
@@ -243,7 +254,11 @@ class SuitTrunk(nn.Module):
         rows, order = self.read_seen(observation), self.suit_order(observation)
         suits = rows[:, : SUITS * self.in_suit].unflatten(1, (SUITS, self.in_suit))
         rest = rows[:, SUITS * self.in_suit :]
-        first = self.seen(placed(suits, order)) + self.around(rest)[:, None] + self.which
+        first = self.seen(placed(suits, order))
+        if self.counting is not None:
+            by_suit, more = self.counting(observation, order)
+            first, rest = first + self.count(by_suit), torch.cat([rest, more], 1)
+        first = first + self.around(rest)[:, None] + self.which
         return (first, rest) if order is None else (first, rest, order)
 
     def reveal(self, observed: tuple[Tensor, ...], state: Tensor) -> tuple[Tensor, ...]:
@@ -316,7 +331,9 @@ class ActorCritic(nn.Module):
         seen, unseen = Columns(game, players, shape.ignore), Columns(game, players, shape.ignore, hidden=True)
         suits = shape.trunk == "suits"
         self.trunk = (
-            SuitTrunk(seen, unseen, shape.hidden, game, players) if suits else PlainTrunk(seen, unseen, shape.hidden)
+            SuitTrunk(seen, unseen, shape.hidden, game, players, shape.counting)
+            if suits
+            else PlainTrunk(seen, unseen, shape.hidden)
         )
         self.actor = self.trunk.branch(shape.hidden, game.deck.size, 0.01)
         self.critic = self.trunk.branch(shape.hidden, game.deck.size if shape.judges == "cards" else 1, 1.0)

@@ -48,6 +48,9 @@ class Encoding:
         forecasts: What a seat may foretell of a deal, by name: its possible outcomes, for a number of players.
         foretold: Kernel `foretold(state, seat, out)`: after a deal, the index of each forecast's true outcome.
         main_suit: The slice that shows the suit by which a game's suits differ (trumps); None where there is none.
+        ranking: `ranking()`: suit and strength of each card int64[A], the first suit being the main one; None where
+            they are those printed.
+        known: Slices of cards whose holder everybody, or the observer, knows, each with the slice of that seat.
     """
 
     version: int
@@ -59,6 +62,8 @@ class Encoding:
     forecasts: Callable[[int], dict[str, tuple[str, ...]]]
     foretold: Any
     main_suit: str | None = None
+    ranking: Callable[[], tuple[np.ndarray, np.ndarray]] | None = None
+    known: tuple[tuple[str, str], ...] = ()
 
     def size(self, players: int) -> int:
         """D, the length of an observation."""

@@ -25,7 +25,9 @@ from .viersche import (
     Options,
     card_points,
     led_suit,
+    strength,
     suit_cards,
+    suit_of,
 )
 
 VERSION = 2
@@ -179,4 +181,13 @@ def constant(options: Options) -> list[str]:
     return found + (["rungs", "marks"] if options.episode in ("deal", "round") else [])
 
 
-ENCODING = Encoding(VERSION, pieces, hidden, constant, write, write_hidden, forecasts, foretold, "trump")
+def ranking() -> tuple[np.ndarray, np.ndarray]:
+    """Suit and strength of each card int64[36] where the first suit is trumps."""
+    cards = range(CARDS)
+    return np.array([suit_of(card, 0) for card in cards]), np.array([strength(card, 0) for card in cards])
+
+
+KNOWN = (("turn_up", "dealer"),)
+ENCODING = Encoding(
+    VERSION, pieces, hidden, constant, write, write_hidden, forecasts, foretold, "trump", ranking, KNOWN
+)

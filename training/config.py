@@ -88,6 +88,8 @@ class TrainConfig:
         steps: Cards played in each lane between two updates; whole deals lose no decision.
         trunk: The network's form: `plain` layers, or `suits`, one encoder for all suits.
         hidden: Widths of the hidden layers; with trunk `suits` the first is that of each suit.
+        counting: Whether the network is given what follows from counting cards: who may hold those that are out, and
+            which tricks stand (trunk `suits` only).
         critic: Whether the critic sees `all_hands` or the mover's `own` observation.
         judges: Whether the critic values the `state` (advantages by GAE) or each of the `cards` (expected SARSA).
         ignore: Slices of the observation that the network does not read; None for those that are constant under
@@ -145,6 +147,7 @@ class TrainConfig:
     steps: int = 52
     trunk: Literal["plain", "suits"] = "plain"
     hidden: tuple[int, ...] = (256, 256)
+    counting: bool = False
     critic: Literal["all_hands", "own"] = "all_hands"
     judges: Literal["state", "cards"] = "state"
     ignore: tuple[str, ...] | None = None
@@ -208,6 +211,8 @@ class TrainConfig:
         if len(self.hidden) < least or min(self.hidden) < 1:
             valid = f"{least} or more positive whole numbers with trunk={self.trunk}"
             raise OptionError(f"config key hidden={list(self.hidden)} is not valid. Valid: {valid}")
+        if self.counting and self.trunk != "suits":
+            raise OptionError(f"config key counting=True is not valid with trunk={self.trunk}. Valid: trunk=suits")
         self.event()
         self.all_rules()
 

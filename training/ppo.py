@@ -64,7 +64,7 @@ class Trainer:
             torch.set_num_threads(threads)
         bonus = config.anchor_margin / config.temperature
         form = (config.hidden, config.trunk, config.unread(), config.critic, config.judges)
-        shape = Shape(*form, config.anchor, bonus if config.anchor else 0.0)
+        shape = Shape(*form, config.anchor, bonus if config.anchor else 0.0, config.counting)
         self.anchor = Anchor(self.game, shape)
         self.network = self._first_network(shape).to(self.device)
         self.reference = copy.deepcopy(self.network) if config.reference_weight else None
