@@ -222,7 +222,7 @@ class SuitTrunk(nn.Module):
         self.counting = Counting(game, players) if counting else None
         if self.counting is not None:
             self.count = _linear(self.counting.by_suit, width, bias=False)
-            self.others += self.counting.others
+            self.others += self.counting.by_trick
         self.seen = _linear(self.in_suit, width)
         self.unseen = _linear(self.hidden_in_suit, width, bias=False)
         self.around = _linear(self.others, width, bias=False)

@@ -224,4 +224,6 @@ def constant(options: Options) -> list[str]:
     return found + (["receiver", "passes"] if options.players == 2 or options.passing == "none" else [])
 
 
-ENCODING = Encoding(VERSION, pieces, hidden, constant, write, write_hidden, forecasts, foretold, known=(("passed", "receiver"),))
+ENCODING = Encoding(
+    VERSION, pieces, hidden, constant, write, write_hidden, forecasts, foretold, known=(("passed", "receiver"),)
+)

@@ -26,6 +26,7 @@ from stich.training.run import train
 GAMES = ["herzeln", "viersche"]
 PARTS: dict[str, dict[str, Any]] = {
     "suits": {"trunk": "suits"},
+    "counting": {"trunk": "suits", "counting": True},
     "own critic": {"critic": "own", "trunk": "suits"},
     "cards": {"judges": "cards"},
     "cards by suit": {"judges": "cards", "trunk": "suits"},
@@ -230,12 +231,13 @@ def renamed(game: Any, states: np.ndarray, by: int) -> np.ndarray:
     return out
 
 
+@pytest.mark.parametrize("counting", [False, True])
 @pytest.mark.parametrize("by", [1, 2, 3])
-def test_a_network_by_suits_plays_the_same_whatever_trumps_are_called(by: int) -> None:
+def test_a_network_by_suits_plays_the_same_whatever_trumps_are_called(by: int, counting: bool) -> None:
     batch = mid_game("viersche", 13, lanes=200)
     states = batch.states[batch.states["face_down"] < 0]
     seats = states["seat"].copy()
-    network = ActorCritic(VIERSCHE, 4, Shape((16, 16), "suits", ("rules",)))
+    network = ActorCritic(VIERSCHE, 4, Shape((16, 16), "suits", ("rules",), counting=counting))
     torch.nn.init.normal_(network.trunk.which)
     found = []
     for each in (states, renamed(VIERSCHE, states, by)):

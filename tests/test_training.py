@@ -311,10 +311,10 @@ def test_a_full_disk_leaves_the_old_checkpoint(tmp_path: Path, monkeypatch: pyte
     assert [file.name for file in tmp_path.iterdir()] == ["agent.safetensors"]
 
 
-@pytest.mark.parametrize("trunk", ["plain", "suits"])
-def test_the_actor_reads_no_hidden_card(trunk: str) -> None:
+@pytest.mark.parametrize(("trunk", "counting"), [("plain", False), ("suits", False), ("suits", True)])
+def test_the_actor_reads_no_hidden_card(trunk: str, counting: bool) -> None:
     """Logits depend on the first D entries of the full state only."""
-    network = ActorCritic(VIERSCHE, 4, Shape((16, 16), trunk))
+    network = ActorCritic(VIERSCHE, 4, Shape((16, 16), trunk, counting=counting))
     batch = make_batch("viersche", lanes=8, episode="deal")
     state = torch.from_numpy(batch.state)
     other = state.clone()
@@ -422,7 +422,8 @@ def test_shipped_configs_build(path: Path) -> None:
         assert len(ablation_config(read_yaml(path)).runs()) > 5
         return
     config = train_config(read_yaml(path))
-    shape = Shape(config.hidden, config.trunk, config.unread(), config.critic, config.judges)
+    form = (config.hidden, config.trunk, config.unread(), config.critic, config.judges)
+    shape = Shape(*form, counting=config.counting)
     ActorCritic({"herzeln": HERZELN, "viersche": VIERSCHE}[config.game], config.rules().players, shape)
     assert json.dumps(config.as_dict())
 
