@@ -36,6 +36,7 @@ class Game:
         illegal_reward: `illegal_reward(options, kind)`: worse than what any legal line can bring.
         rule_bits: `rule_bits(options)`: the options as bits for the encoding.
         higher_is_better: Whether the final score of an episode is better the higher it is.
+        score_unit: What the final score of an episode counts.
         sides: Number of sides; seats whose numbers leave one remainder by it are partners. None: each for itself.
     """
 
@@ -53,6 +54,7 @@ class Game:
     illegal_reward: Callable[[Any, str], float]
     rule_bits: Callable[[Any], int]
     higher_is_better: Callable[[Any], bool]
+    score_unit: Callable[[Any], str] = lambda options: "points"
     sides: int | None = None
 
     def options(self, preset: str | None = None, **given: Any) -> Any:

@@ -59,5 +59,6 @@ VIERSCHE = register(
     match_fields=("carried", "rungs", "marks", "second_deal"),
     illegal_reward=_viersche_illegal,
     higher_is_better=lambda options: options.episode in ("deal", "round"),
+    score_unit=lambda options: {"deal": "card points", "round": "rungs erased"}.get(options.episode, "marks"),
     sides=2,
 )

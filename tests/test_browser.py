@@ -139,7 +139,10 @@ def test_a_whole_game_of_herzeln_by_keyboard(browser: Any, server: Served, tmp_p
     with visitor.page.expect_download() as download:
         visitor.page.click("a[download]")
     words = [sys.executable, "-m", "stich.training.cli", "replay", str(download.value.path())]
-    assert "final score: you (seat 0)" in subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    assert (
+        "final score in points: you (seat 0)"
+        in subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    )
     visitor.page.click(".bar a[href*=deal]")
     visitor.page.wait_for_selector("[data-go=following]")
     for _ in range(20):

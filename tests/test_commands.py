@@ -87,7 +87,7 @@ def test_play_by_a_person() -> None:
     assert done.returncode == 0, done.stderr
     assert "no such card: 'nonsense'" in done.stdout
     assert "is not legal now" in done.stdout
-    assert "final score: player_0" in done.stdout.splitlines()[-1]
+    assert "final score in points: player_0" in done.stdout.splitlines()[-1]
 
 
 def test_play_can_be_left() -> None:

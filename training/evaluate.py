@@ -99,6 +99,13 @@ def _standing(
     return Standing(label, Estimate.of(own), share)
 
 
+def standing_text(standing: Standing) -> str:
+    """Two cells of a table: the payoff, with the share of the points where there is one, and its interval."""
+    payoff, share = standing.payoff, standing.share
+    more = f" ({share.mean:.1%} of the points)" if share is not None else ""
+    return f"{payoff.mean:+.2f}{more} | {payoff.low:+.2f} to {payoff.high:+.2f}"
+
+
 def as_json(game: Game, deals: int, design: Design, standings: Sequence[Standing]) -> dict[str, Any]:
     """What `stich evaluate --json` writes."""
     return {

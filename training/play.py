@@ -43,7 +43,9 @@ def play_in_terminal(
         if env.terminations[me] or int(env.batch.states["deal"][0]) != deal:
             deal = int(env.batch.states["deal"][0])
             _tell_score(env, console)
-    console.print("final score: " + _by_seat(env, env.final_score()), style="bold")
+    console.print(
+        f"final score in {env.game.score_unit(env.options)}: " + _by_seat(env, env.final_score()), style="bold"
+    )
 
 
 def _tell(game: Game, env: RawEnv, mover: str, me: str, card: int, console: Console) -> None:

@@ -62,6 +62,7 @@ class Story:
     names: list[str]
     deals: list[Deal]
     score: list[float]
+    unit: str
 
 
 def open_story(path: Path, deal: int, match: int = 0, game: int = 0) -> Story:
@@ -163,7 +164,7 @@ def _tell(game: Game, moves: Iterable[tuple[Batch, int | None]], names: Sequence
         raise OptionError("the game has no card")
     players = int(batch.states["players"][0])
     shown = list(names) if names is not None else [f"player_{seat}" for seat in range(players)]
-    return Story(game, shown, deals, batch.final_score[0].tolist())
+    return Story(game, shown, deals, batch.final_score[0].tolist(), game.score_unit(batch.options))
 
 
 class Alone:
@@ -198,7 +199,7 @@ def story_text(story: Story) -> str:
         f"{name} (seat {seat}) {score:g}"
         for seat, (name, score) in enumerate(zip(story.names, story.score, strict=True))
     )
-    return "\n".join([*lines, f"final score: {total}"])
+    return "\n".join([*lines, f"final score in {story.unit}: {total}"])
 
 
 def _hands(story: Story, deal: Deal) -> list[str]:

@@ -25,7 +25,7 @@ from ..agents.files import write_atomically
 from ..envs.errors import OptionError
 from ..envs.game import with_episode
 from .config import TrainConfig, plain
-from .evaluate import Standing, as_json, evaluate
+from .evaluate import Standing, as_json, evaluate, standing_text
 from .match import Design
 from .objective import Losses
 from .parallel import Alone, team
@@ -180,15 +180,9 @@ def _final_table(trainer: Trainer, out: Path, say: Callable[[str], None]) -> Non
     for name in dict.fromkeys((*config.baselines, "rules")):
         standings, design = head_to_head(trainer, name, TEST, config.final_deals, chosen)
         rows.append(as_json(trainer.game, config.final_deals, design, standings))
-        lines.append(_table_row(name, standings[0]))
+        lines.append(f"| {name} | {standing_text(standings[0])} |")
     write_atomically(out / "table.json", json.dumps(rows, indent=1).encode())
     write_atomically(out / "table.md", ("\n".join(lines) + "\n").encode())
     say(f"\nHead-to-head on {config.final_deals} test deals, payoff in points per seat and deal:\n")
     say("\n".join(lines))
     say(f"\nlearning curve: {out / 'curve.png'}   agent: {out / 'agent.safetensors'}")
-
-
-def _table_row(name: str, standing: Standing) -> str:
-    payoff, share = standing.payoff, standing.share
-    more = f" (share {share.mean:.1%})" if share is not None else ""
-    return f"| {name} | {payoff.mean:+.2f}{more} | {payoff.low:+.2f} to {payoff.high:+.2f} |"

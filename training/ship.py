@@ -17,7 +17,7 @@ from ..agents.shipped import WEIGHTS, weights_path
 from ..envs.errors import OptionError
 from ..envs.game import Game, get_game
 from .config import TrainConfig, plain, train_config
-from .evaluate import Standing, evaluate
+from .evaluate import evaluate, standing_text
 from .match import Estimate, gauntlet, owners_of, play_match
 from .seeds import TEST, seed_of
 
@@ -85,13 +85,6 @@ def _results(
                 rows.append((preset, name, event_text(game, rules, pair, COUNTED[config.goal], deals, seed)))
             say(f"{preset}, against {name}: {rows[-1][2]}")
     return rows
-
-
-def standing_text(standing: Standing) -> str:
-    """Two cells: the payoff and its interval."""
-    payoff, share = standing.payoff, standing.share
-    more = f" ({share.mean:.1%} of the points)" if share is not None else ""
-    return f"{payoff.mean:+.2f}{more} | {payoff.low:+.2f} to {payoff.high:+.2f}"
 
 
 def event_text(game: Game, rules: Any, pair: list[Any], event: str, deals: int, seed: int) -> str:
