@@ -114,12 +114,15 @@ class Table:
 
 
 def counted(batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The features of a batch's observations, and the suit at each place int64[N, 4]."""
+    """The features of a batch's observations, found alike in both ways, and the suit at each place int64[N, 4]."""
     game = batch.game
     network = ActorCritic(game, batch.players, Shape((8, 8), "suits", counting=True))
     observation = torch.from_numpy(batch.observation)
     order: Any = network.trunk.suit_order(observation)  # type: ignore[operator]
-    by_suit, by_trick = Counting(game, batch.players)(observation, order)
+    counting = Counting(game, batch.players)
+    by_suit, by_trick = counting(observation, order)
+    for ours, other in zip((by_suit, by_trick), counting.composed(observation, order), strict=True):
+        torch.testing.assert_close(ours, other, atol=1e-5, rtol=0)  # the kernel's and the tensors'
     suits = np.tile(np.arange(4), (len(observation), 1)) if order is None else order.numpy()
     return by_suit.numpy(), by_trick.numpy(), suits
 
