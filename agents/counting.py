@@ -104,9 +104,8 @@ class Counting(nn.Module):
 
     def composed(self, observation: Tensor, order: Tensor | None) -> tuple[Tensor, Tensor]:
         """`forward` by operations on tensors."""
-        cards = (
-            torch.cat([observation[:, part] for part in self.slices], 1).float().unflatten(1, (-1, SUITS, self.ranks))
-        )
+        cards = torch.cat([observation[:, part] for part in self.slices], 1).float()
+        cards = cards.unflatten(1, (-1, SUITS, self.ranks))
         if order is not None:
             cards = cards.gather(2, order[:, None, :, None].expand(-1, cards.shape[1], -1, self.ranks))
         hand, trick, best, *more = cards.flatten(2).unbind(1)
@@ -115,9 +114,7 @@ class Counting(nn.Module):
         out = live - hand
         chance = self._chances(observation, order, hand, played, out, known)
         lacks = torch.log1p(-chance.clamp(max=MOST))  # logarithm, so that those of several cards add up
-        later = (
-            trick.sum(1, keepdim=True) + self.after < self.players
-        ).float()  # seats that play to this trick after us
+        later = (trick.sum(1, keepdim=True) + self.after < self.players).float()  # seats that play after us
         spares = (lacks @ self.takes) * later[:, :, None]  # a later seat has no card that takes this one
         stands = torch.stack([spares.sum(1), spares[:, ::2].sum(1)], 1).exp()
         lead = 1 - best.sum(1, keepdim=True)
