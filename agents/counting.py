@@ -41,8 +41,6 @@ class Counting(nn.Module):
     higher: Tensor
     member: Tensor
     any_of: Tensor
-    shares: Tensor
-    taken: Tensor
     levels: Tensor
     after: Tensor
 
@@ -68,8 +66,6 @@ class Counting(nn.Module):
         self._hold("takes", takes)
         self._hold("higher", higher)
         self._hold("member", member)
-        self._hold("shares", member / self.ranks)
-        self._hold("taken", takes.T.copy())
         self._hold("levels", np.arange(FEW)[:, None] + 0.5)
         self._hold("after", np.arange(1, players))
         self._hold("any_of", np.concatenate([higher, higher.T, member], 1))
@@ -118,13 +114,13 @@ class Counting(nn.Module):
         spares = (lacks @ self.takes) * later[:, :, None]  # a later seat has no card that takes this one
         stands = torch.stack([spares.sum(1), spares[:, ::2].sum(1)], 1).exp()
         lead = 1 - best.sum(1, keepdim=True)
-        wins = ((lead + best @ self.taken) * live)[:, None]
+        wins = ((lead + best @ self.takes.T) * live)[:, None]
         few = ((out @ self.higher)[:, None] < self.levels) * live[:, None]
         lacks, void = (lacks @ self.any_of).exp().split([2 * len(self.takes), SUITS], 2)
         planes = [few, wins, wins * stands, *([spares.exp()] if self.trumps else []), chance]
         each = torch.cat([*planes, lacks.unflatten(2, (2, -1)).flatten(1, 2)], 1)
         each = each.unflatten(2, (SUITS, self.ranks)).transpose(1, 2).flatten(2)
-        count = (torch.cat([hand[:, None], out[:, None], chance], 1) @ self.shares).transpose(1, 2)
+        count = (torch.cat([hand[:, None], out[:, None], chance], 1) @ self.member).transpose(1, 2) / self.ranks
         bare = (count[:, :, 1:2] < 0.5 / self.ranks).float()
         features = torch.cat([each, count[:, :, :2], bare, count[:, :, 2:], void.transpose(1, 2)], 2)
         return features, (best[:, None] * stands).sum(2)

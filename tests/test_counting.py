@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -127,13 +128,18 @@ def counted(batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return by_suit.numpy(), by_trick.numpy(), suits
 
 
+def played(game: str, number: int) -> Iterator[tuple[Batch, int, int]]:
+    """Batches under random options somewhere in random play, with the cards of a suit and the number of other seats."""
+    for place, (batch, rng) in enumerate(batches(game, number)):
+        play_on(batch, np.random.default_rng(place), rng.randrange(60))
+        yield batch, batch.game.deck.size // 4, batch.players - 1
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_features_are_those_of_a_slow_account(game: str) -> None:
     decisions = 0
-    for number, (batch, rng) in enumerate(batches(game, 6)):
-        play_on(batch, np.random.default_rng(number), rng.randrange(60))
+    for number, (batch, size, others) in enumerate(played(game, 6)):
         by_suit, by_trick, order = counted(batch)
-        size, others = batch.game.deck.size // 4, batch.players - 1
         for lane in random.Random(number).sample(range(batch.lanes), 5):
             view = batch.views[lane]
             if view["phase"] != PLAY:
@@ -154,10 +160,8 @@ def test_features_are_those_of_a_slow_account(game: str) -> None:
 def test_cards_are_where_they_may_be(game: str) -> None:
     """In positions of play the hands that nobody sees hold only cards to which a chance was given."""
     held = 0
-    for number, (batch, rng) in enumerate(batches(game, 20)):
-        play_on(batch, np.random.default_rng(number), rng.randrange(60))
+    for batch, size, others in played(game, 20):
         by_suit, _, order = counted(batch)
-        size, others = batch.game.deck.size // 4, batch.players - 1
         first = 6 + others * (game == "viersche")
         for lane in np.flatnonzero(batch.states["phase"] == PLAY):
             state, me = batch.states[lane], int(batch.seat[lane])
