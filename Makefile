@@ -18,9 +18,13 @@ train-long: $(READY)  ## the same for 30 minutes, ahead of the rule-based agent
 train-viersche: $(READY)  ## PPO learns Viersche
 	$(STICH) train viersche_ppo --out runs/viersche $(call resume,runs/viersche)
 
-train-full: $(READY)  ## the shipped agent of Herzeln for four players, in two parts, within two hours
+train-full: $(READY)  ## the shipped agent of Herzeln for four players, in five parts, within two and a half hours
 	$(STICH) train herzeln_full --out runs/herzeln_full $(call resume,runs/herzeln_full)
 	$(STICH) train herzeln_full_rewards --out runs/herzeln_full_rewards $(call resume,runs/herzeln_full_rewards)
+	$(STICH) train herzeln_small --out runs/herzeln_small $(call resume,runs/herzeln_small)
+	$(STICH) train herzeln_full_judged --out runs/herzeln_full_judged $(call resume,runs/herzeln_full_judged)
+	$(STICH) train herzeln_full_rewards --out runs/herzeln_full_last $(call resume,runs/herzeln_full_last) \
+		start=runs/herzeln_full_judged/agent.safetensors decisions=4_000_000
 
 test: lint types unit notebooks  ## what CI runs
 

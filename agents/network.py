@@ -15,16 +15,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from ..envs.encoding import Piece
 from ..envs.errors import OptionError, unknown
 from ..envs.game import Game
 from .base import kernel_agent
 from .counting import Counting
 from .loader import kernel_of
+from .reading import SUITS, Columns, Reader, home
 
 NEVER = -1e9  # log-probability of an illegal card: exp() of it is exactly 0, and nothing becomes NaN
 LEAST = -80.0  # lowest log-probability of which an exponential is taken
-SUITS = 4
 TRUNKS = ("plain", "suits")
 CRITICS = ("all_hands", "own")
 JUDGED = ("state", "cards")
@@ -110,59 +109,6 @@ class Shape:
             raise OptionError(f"counting=True is not valid with trunk={self.trunk!r}. Valid: trunk='suits'")
 
 
-class Columns:
-    """Where the entries of a full state lie that a network reads, ordered as it reads them.
-
-    Args:
-        game: The game.
-        players: Seats at the table.
-        ignore: Slices that are left out.
-        hidden: The slices that only the full state has, instead of the observation's.
-    """
-
-    def __init__(self, game: Game, players: int, ignore: Sequence[str], hidden: bool = False) -> None:
-        encoding = game.encoding
-        layout = encoding.layout(players)
-        ranks = game.deck.size // SUITS
-        by_suit: list[list[np.ndarray]] = [[] for _ in range(SUITS)]
-        other = [np.empty(0, np.int64)]
-        for piece in encoding.hidden(players) if hidden else encoding.pieces(players):
-            if piece.name in ignore:
-                continue
-            columns = np.arange(layout[piece.name].start, layout[piece.name].stop)
-            if not piece.axis:
-                other.append(columns)
-                continue
-            for suit, found in enumerate(_suits(piece, columns, ranks)):
-                by_suit[suit].append(found)
-        self.other = np.concatenate(other)
-        self.suits = np.stack([np.concatenate([*parts, np.empty(0, np.int64)]) for parts in by_suit])
-        self.all = np.concatenate([self.suits.reshape(-1), self.other])
-        self.scale = (1 / encoding.highest(players).astype(np.float32))[self.all]
-
-
-def _suits(piece: Piece, columns: np.ndarray, ranks: int) -> np.ndarray:
-    """The columns of a piece that belong to each suit, int64[4, ...]."""
-    width = ranks if piece.axis == "card" else 1
-    return columns.reshape(-1, SUITS, width).transpose(1, 0, 2).reshape(SUITS, -1)
-
-
-class Reader(nn.Module):
-    """Picks the columns that a network reads and brings them to [0, 1]."""
-
-    columns: Tensor
-    scale: Tensor
-
-    def __init__(self, columns: Columns) -> None:
-        super().__init__()
-        self.register_buffer("columns", torch.from_numpy(columns.all), persistent=False)
-        self.register_buffer("scale", torch.from_numpy(columns.scale), persistent=False)
-
-    def forward(self, rows: Tensor) -> Tensor:
-        """f32[N, columns] from int8[N, D or F]."""
-        return rows.float().index_select(1, self.columns) * self.scale  # columns of bytes are picked more slowly
-
-
 class PlainTrunk(nn.Module):
     """Linear layers on everything that is read. The first one serves actor and critic alike."""
 
@@ -175,11 +121,11 @@ class PlainTrunk(nn.Module):
 
     def observe(self, observation: Tensor) -> tuple[Tensor, ...]:
         """What the first layer makes of observations."""
-        return (self.seen(self.read_seen(observation)),)
+        return (self.seen(self.read_seen.flat(observation)),)
 
     def reveal(self, observed: tuple[Tensor, ...], state: Tensor) -> tuple[Tensor, ...]:
         """The same with the hidden cards added."""
-        return (observed[0] + self.unseen(self.read_unseen(state)),)
+        return (observed[0] + self.unseen(self.read_unseen.flat(state)),)
 
     def branch(self, hidden: Sequence[int], cards: int, gain: float) -> nn.Module:
         """The layers above the first of an actor or a critic."""
@@ -251,10 +197,9 @@ class SuitTrunk(nn.Module):
 
     def observe(self, observation: Tensor) -> tuple[Tensor, ...]:
         """What the encoder makes of observations: by suit, the rest, and the suits' order where it varies."""
-        rows, order = self.read_seen(observation), self.suit_order(observation)
-        suits = rows[:, : SUITS * self.in_suit].unflatten(1, (SUITS, self.in_suit))
-        rest = rows[:, SUITS * self.in_suit :]
-        first = self.seen(placed(suits, order))
+        order = self.suit_order(observation)
+        suits, rest = self.read_seen(observation, order)
+        first = self.seen(suits)
         if self.counting is not None:
             by_suit, more = self.counting(observation, order)
             first, rest = first + self.count(by_suit), torch.cat([rest, more], 1)
@@ -263,23 +208,12 @@ class SuitTrunk(nn.Module):
 
     def reveal(self, observed: tuple[Tensor, ...], state: Tensor) -> tuple[Tensor, ...]:
         """The same with the hidden cards added."""
-        suits = self.read_unseen(state).unflatten(1, (SUITS, self.hidden_in_suit))
-        order = observed[2] if self.main else None
-        return (observed[0] + self.unseen(placed(suits, order)), *observed[1:])
+        suits, _ = self.read_unseen(state, observed[2] if self.main else None)
+        return (observed[0] + self.unseen(suits), *observed[1:])
 
     def branch(self, hidden: Sequence[int], cards: int, gain: float) -> nn.Module:
         """The layers above the encoder of an actor or a critic."""
         return SuitBranch(hidden, self.others, cards, gain)
-
-
-def placed(suits: Tensor, order: Tensor | None) -> Tensor:
-    """Rows by suit [N, 4, X] in the order int64[N, 4] in which the suits are to stand."""
-    return suits if order is None else suits.gather(1, order[:, :, None].expand(-1, -1, suits.shape[2]))
-
-
-def home(places: Tensor, order: Tensor | None) -> Tensor:
-    """Rows by place [N, 4, X] back to the suits of the deck."""
-    return places if order is None else placed(places, order.argsort(1))
 
 
 class SuitBranch(nn.Module):
@@ -361,9 +295,20 @@ class ActorCritic(nn.Module):
         """
         observed = self.trunk.observe(state)
         features, logits = self.actor(*observed)
+        return logits, self._worth(observed, state), self._foretold(features)
+
+    def values(self, state: Tensor, mask: Tensor) -> Tensor:
+        """The critic's values f32[N] of states int8[N, F] with the legal cards bool[N, A]."""
+        observed = self.trunk.observe(state)
+        worth = self._worth(observed, state)
+        if worth.dim() == 1:
+            return worth
+        return value_of(worth, masked_log_softmax(self.actor(*observed)[1], mask))
+
+    def _worth(self, observed: tuple[Tensor, ...], state: Tensor) -> Tensor:
         known = self.trunk.reveal(observed, state) if self.shape.critic == "all_hands" else observed
         worth = self.critic(*known)[1]
-        return logits, worth if self.shape.judges == "cards" else worth[:, 0], self._foretold(features)
+        return worth if self.shape.judges == "cards" else worth[:, 0]
 
 
 def value_of(worth: Tensor, log_p: Tensor) -> Tensor:
@@ -450,9 +395,13 @@ class NetworkAgent:
         game.lanes.observe_state(states, seats, full.reshape(-1), np.zeros(1, game.state))
         mask = game.masks(views).astype(bool)
         mask[~mask.any(1)] = True  # a seat that is not to move
+        out = np.empty(len(states), np.float32)
         with torch.inference_mode():
-            logits, worth, _ = self.network(torch.from_numpy(full).to(self.device))
-            return value_of(worth, masked_log_softmax(logits, torch.from_numpy(mask).to(self.device))).cpu().numpy()
+            for start in range(0, len(states), MANY):
+                rows = slice(start, start + MANY)
+                here = (torch.from_numpy(each[rows]).to(self.device) for each in (full, mask))
+                out[rows] = self.network.values(*here).cpu().numpy()
+        return out
 
     def expected_payoff(self, states: np.ndarray) -> np.ndarray:
         """f32[N, P]: what the critic, which sees all hands, expects each seat to be paid (in units of a whole deal)."""
@@ -486,6 +435,7 @@ class NetworkAgent:
 
 
 BLOCK, FEW, MOST_FEW = 256, 16, 64  # rows of a block, of a block where few are asked for, and up to how many that is
+MANY = 1024  # rows of states that are judged at once, so that what is between the layers stays in the cache
 
 
 def gumbel(keys: np.ndarray, turns: Any, cards: int) -> np.ndarray:

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..envs.batch import Batch, Terms
 from ..envs.errors import OptionError
 from ..envs.game import Game
 from .loader import load_agent
 from .pimc import Searching
+from .playing_on import play_on
 
 
 class NetworkPIMC(Searching):
@@ -73,33 +73,4 @@ class NetworkPIMC(Searching):
         """Payoff f64[W, C] of each card in each world, in units of a whole deal."""
         worlds = self.worlds(view, key, self.count)
         states, first = np.repeat(worlds, len(cards)), np.tile(cards, len(worlds))
-        return self.play_on(states, first, int(view["observer"][0])).reshape(len(worlds), len(cards))
-
-    def play_on(self, states: np.ndarray, first: np.ndarray, seat: int) -> np.ndarray:
-        """What a card in each state [M] leads to for the seat that plays it, f64[M]."""
-        lanes, total = self._lanes(states), np.zeros(len(states))
-        seats, turns = np.full(len(states), seat, np.int8), np.zeros(len(states), np.int64)
-        cards, going = first.copy(), np.ones(len(states), bool)
-        while going.any():
-            total += lanes.advance(np.where(going, cards, -1)).reward[:, seat]
-            going &= lanes.running
-            choice = going & (lanes.legal & (lanes.legal - 1) != 0)
-            turns += choice & (lanes.seat == seat)
-            judged = going & (turns == self.turns) if self.turns else np.zeros(len(going), bool)
-            if judged.any():
-                total[judged] += self.policy.values(lanes.states[judged], seats[judged])
-                going &= ~judged
-            cards = lanes.action_mask.argmax(1)  # forced cards; the others are chosen here
-            asked = np.flatnonzero(choice & going)
-            if len(asked):
-                cards[asked] = self.policy.act(lanes.views[asked], np.zeros(len(asked), np.uint64))
-        return total
-
-    def _lanes(self, states: np.ndarray) -> Batch:
-        """A batch that stands where the states do."""
-        options = self.game.options(players=int(states["players"][0]), episode="deal")
-        numbers, deals = np.zeros(len(states), np.uint64), np.zeros(len(states), np.int64)
-        lanes = Batch(self.game, options, Terms("payoff"), 0, numbers, deals, "disabled")
-        lanes.states[:] = states
-        lanes.look()
-        return lanes
+        return play_on(self.game, self.policy, states, first, turns=self.turns).reshape(len(worlds), len(cards))

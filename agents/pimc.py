@@ -52,13 +52,14 @@ class Searching:
         raise NotImplementedError
 
     likely: Any = None  # the agent by whose plays worlds are weighed
+    surplus = SURPLUS
 
     def worlds(self, view: np.ndarray, key: np.uint64, count: int) -> np.ndarray:
-        """States [count] as single deals; weighed ones are drawn from `SURPLUS` times as many."""
+        """States [count] as single deals; weighed ones are drawn from `surplus` times as many."""
         keys = np.array([key], np.uint64)
         if self.likely is None:
             return single_deals(sample_worlds(self.game, view, keys, count)[0])
-        drawn = sample_worlds(self.game, view, keys, SURPLUS * count)
+        drawn = sample_worlds(self.game, view, keys, self.surplus * count)
         weights = weigh(self.game, drawn, view, self.likely, eps=EPS)
         return single_deals(resample(drawn, weights, keys, count)[0])
 
@@ -78,6 +79,7 @@ class PIMC(Searching):
         exact: Cards each from which the worlds are solved instead (0: never).
         caution: Standard errors by which a card must be better than the policy's own.
         weigh: Agent by which worlds are weighed (see `worlds.weigh`): how probable it makes what the others played.
+        surplus: Worlds drawn for each one that is kept where they are weighed.
         ms: Milliseconds a move instead of a number of worlds; what is played then depends on the machine.
     """
 
@@ -89,15 +91,17 @@ class PIMC(Searching):
         exact: int = 0,
         caution: float = 1.0,
         weigh: str = "",
+        surplus: int = SURPLUS,
         ms: float = 0.0,
     ) -> None:
         super().__init__(f"pimc:worlds={worlds}" if not ms else f"pimc:ms={ms:g}", game)
-        if worlds < 1 or exact < 0 or ms < 0:
+        if worlds < 1 or surplus < 1 or exact < 0 or ms < 0:
             raise OptionError(
-                f"pimc:worlds={worlds},exact={exact},ms={ms} is not valid. Valid: worlds from 1, others from 0"
+                f"pimc:worlds={worlds},surplus={surplus},exact={exact},ms={ms} is not valid. "
+                "Valid: worlds and surplus from 1, others from 0"
             )
         self.count, self.exact, self.caution, self.ms = worlds, exact, caution, ms
-        self.likely = load_agent(weigh, game) if weigh else None
+        self.likely, self.surplus = load_agent(weigh, game) if weigh else None, surplus
         self.policy = kernel_agent(rollout, game.name, kernel_of(rollout, game))
         self.loops = searcher(game, rollout)
         self.scratch = np.zeros(2, game.state)
@@ -192,7 +196,7 @@ class ISMCTS(Searching):
 
 SEARCHERS: dict[str, Callable[..., Searching]] = {"pimc": PIMC, "ismcts": ISMCTS}
 KEYS: dict[str, dict[str, Callable[[str], Any]]] = {
-    "pimc": {"worlds": int, "rollout": str, "exact": int, "caution": float, "weigh": str, "ms": float},
+    "pimc": {"worlds": int, "rollout": str, "exact": int, "caution": float, "weigh": str, "surplus": int, "ms": float},
     "ismcts": {"iterations": int, "worlds": int, "rollout": str, "exploration": float, "caution": float},
 }
 

@@ -13,12 +13,13 @@ from test_training import files_of, rollout_of, tiny, trainer_stops_after
 from stich.agents import load_agent
 from stich.agents.checkpoint import save_checkpoint
 from stich.agents.network import ActorCritic, Shape
+from stich.agents.playing_on import lanes_at
 from stich.agents.worlds import sample_worlds
 from stich.envs import HERZELN, VIERSCHE, make_batch
 from stich.envs.batch import Batch, Terms
 from stich.envs.game import get_game
 from stich.training import objective
-from stich.training.counterfactual import card_payoffs
+from stich.training.counterfactual import Likely, card_payoffs
 from stich.training.ppo import Trainer
 from stich.training.rollout import UNKNOWN, Lesson, advantages
 from stich.training.run import train
@@ -135,6 +136,80 @@ def test_card_payoffs_in_several_worlds_are_means(game: str, cards: int) -> None
     found = card_payoffs(batch.game, "rules", batch.states, batch.legal, keys, worlds=3)
     assert found == pytest.approx(np.mean(alone, axis=0), abs=1e-6)
     assert not np.allclose(found, alone[0])
+
+
+@pytest.mark.parametrize(("game", "cards"), [("herzeln", 3), ("herzeln", 30), ("viersche", 11)])
+@pytest.mark.parametrize("worlds", [0, 2])
+def test_agents_and_kernels_play_on_alike(game: str, cards: int, worlds: int) -> None:
+    """An agent that is asked for whole batches brings the payoffs of the kernel that it stands for."""
+    batch = mid_game(game, cards)
+    rows = np.flatnonzero(batch.legal & (batch.legal - 1))
+    here = (batch.states[rows], batch.legal[rows], batch.keys()[rows], worlds)
+    by_kernel = card_payoffs(batch.game, "rules", *here)
+    assert card_payoffs(batch.game, load_agent("rules", game=game), *here) == pytest.approx(by_kernel, abs=1e-6)
+    assert (by_kernel.std(1) > 0).any()
+
+
+class Undecided:
+    """Every card is as probable as any other, to a policy that does not tell legal ones apart."""
+
+    def log_probabilities(self, views: np.ndarray) -> np.ndarray:
+        return np.zeros((len(views), 36), np.float32)
+
+
+def test_worlds_that_weigh_the_same_are_the_worlds_that_are_drawn() -> None:
+    batch = mid_game("viersche", 17)
+    rows = np.flatnonzero(batch.legal & (batch.legal - 1))
+    here = (batch.states[rows], batch.legal[rows], batch.keys()[rows], 3)
+    alike = Likely(Undecided(), eps=0.5, surplus=1)  # type: ignore[arg-type]
+    plain = card_payoffs(batch.game, "rules", *here)
+    assert card_payoffs(batch.game, "rules", *here, alike) == pytest.approx(plain, abs=1e-6)
+
+
+def test_weighed_worlds_are_nearer_to_the_true_deal() -> None:
+    """What the others have played, all by the same policy, says what they hold."""
+    batch, rules = make_batch("viersche", 300, seed=5, episode="deal"), load_agent("rules", game="viersche")
+    for _ in range(21):
+        batch.step(rules.act(batch.views, batch.keys()))
+    rows = np.flatnonzero(batch.legal & (batch.legal - 1))
+    here = (batch.states[rows], batch.legal[rows], batch.keys()[rows])
+    true = card_payoffs(batch.game, "rules", *here)
+    errors = [
+        (card_payoffs(batch.game, "rules", *here, 8, likely) - true).std()
+        for likely in (None, Likely(rules, eps=0.1, surplus=20))
+    ]
+    assert errors[1] < 0.85 * errors[0]
+
+
+class Certain:
+    """A judge to whom every deal brings the same."""
+
+    def values(self, states: np.ndarray, seats: np.ndarray) -> np.ndarray:
+        assert (states["seat"] == seats).all()
+        return np.full(len(states), 0.25, np.float32)
+
+
+@pytest.mark.parametrize(("game", "cards"), [("herzeln", 1), ("herzeln", 45), ("viersche", 11), ("viersche", 31)])
+def test_a_judge_speaks_at_the_next_own_decision(game: str, cards: int) -> None:
+    """Where none is left to the mover, the deal is played to its end."""
+    batch, rules, judge = mid_game(game, cards), load_agent("rules", game=game), Certain()
+    rows = np.flatnonzero(batch.legal & (batch.legal - 1))
+    here = (batch.states[rows], batch.legal[rows], batch.keys()[rows])
+    found = card_payoffs(batch.game, "rules", *here, judge=judge)  # type: ignore[arg-type]
+    ends, judged = card_payoffs(batch.game, "rules", *here), 0
+    for row, lane in enumerate(rows):
+        for card in np.flatnonzero(batch.action_mask[lane]):
+            state = batch.states[lane : lane + 1]
+            lanes, seat = lanes_at(batch.game, state), int(state["seat"][0])
+            lanes.step(np.array([card]))
+            while lanes.running[0] and (int(lanes.seat[0]) != seat or int(lanes.legal[0]).bit_count() == 1):
+                lanes.step(rules.act(lanes.views, lanes.keys()))
+            if lanes.running[0]:
+                assert found[row, card] == pytest.approx(0.25)
+                judged += 1
+            else:
+                assert found[row, card] == pytest.approx(ends[row, card], abs=1e-6)
+    assert judged or cards > 30
 
 
 def test_improvement_learns_which_cards_pay() -> None:
@@ -302,9 +377,32 @@ def test_learning_rates_fall_through_lessons_and_rewards() -> None:
     np.testing.assert_allclose(found, [1e-3, 5.5e-4, 1e-4, 5e-5, 0.0], atol=1e-12)
 
 
+@pytest.mark.parametrize("game", ["herzeln", "viersche"])
+def test_networks_read_the_suits_in_the_order_asked_for(game: str) -> None:
+    """The kernel and the operations on tensors both read what the columns say, entry by entry."""
+    from stich.agents.reading import Columns, Reader
+
+    batch, generator = mid_game(game, 17), np.random.default_rng(3)
+    columns = Columns(batch.game, 4, ("rules",))
+    reader, rows = Reader(columns), torch.from_numpy(batch.observation.copy())
+    order = np.stack([generator.permutation(4) for _ in range(len(rows))])
+    highest = batch.game.encoding.highest(4)
+    for given in (None, order):
+        expected = np.empty((len(rows), len(columns.all)), np.float32)
+        for n, row in enumerate(rows.numpy()):
+            suits = [columns.suits[suit] for suit in (range(4) if given is None else given[n])]
+            expected[n] = [row[column] / highest[column] for column in np.concatenate([*suits, columns.other])]
+        asked = None if given is None else torch.from_numpy(given)
+        for found in (reader.picked(rows, asked), reader.composed(rows, asked)):
+            np.testing.assert_allclose(found.numpy(), expected, rtol=1e-6)
+        suits_read, others = reader(rows, asked)
+        assert suits_read.shape == (len(rows), 4, columns.suits.shape[1])
+        assert others.shape == (len(rows), len(columns.other))
+
+
 def test_suits_are_encoded_alike_in_herzeln() -> None:
     """Every by-card column belongs to the suit it stands for."""
-    from stich.agents.network import Columns
+    from stich.agents.reading import Columns
 
     columns = Columns(HERZELN, 4, ())
     layout = HERZELN.encoding.layout(4)

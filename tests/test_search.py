@@ -18,7 +18,12 @@ from stich.envs import HERZELN, VIERSCHE, OptionError, make_batch
 from stich.envs.game import GAMES
 from stich.training.match import make_design, owners_of, play_match
 
-NAMES = ["pimc:worlds=4", "pimc:worlds=3,exact=4,caution=0", "pimc:worlds=3,weigh=rules", "ismcts:iterations=20"]
+NAMES = [
+    "pimc:worlds=4",
+    "pimc:worlds=3,exact=4,caution=0",
+    "pimc:worlds=3,weigh=rules,surplus=6",
+    "ismcts:iterations=20",
+]
 
 
 def midgame(game: str, steps: int, lanes: int = 6, **options: Any) -> Any:
@@ -111,6 +116,7 @@ def test_search_beats_random_play_with_random_play_outs(game: str, name: str) ->
         ("pimc:wrlds=3", "unknown key of pimc 'wrlds'. Did you mean 'worlds'"),
         ("pimc:worlds=many", "pimc: worlds='many' is not valid. Valid: int"),
         ("pimc:worlds=0", "worlds=0"),
+        ("pimc:weigh=rules,surplus=0", "surplus=0.* is not valid. Valid: worlds and surplus from 1"),
         ("pimc:rollout=greedy", "unknown herzeln policy 'greedy'"),
         ("pimc:weigh=rulse", "unknown herzeln agent 'rulse'. Did you mean 'rules'"),
         ("ismcts:iterations=0", "iterations=0"),

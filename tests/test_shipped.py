@@ -12,6 +12,7 @@ from test_recipe import mid_game
 from test_training import tiny
 
 from stich.agents import load_agent
+from stich.agents.playing_on import lanes_at, play_on
 from stich.agents.shipped import WEIGHTS, weights_path
 from stich.envs import HERZELN, VIERSCHE, OptionError
 from stich.training.ablation import ablate, ablation_config, markdown
@@ -154,17 +155,16 @@ def test_search_with_a_network_plays_legal_cards_and_repeats_them(game: str, wor
 
 def test_playing_on_to_the_end_brings_what_the_deal_pays() -> None:
     """With `turns=0` the network's play-out of a world ends in the payoff of that deal."""
-    agent: Any = load_agent("pimc:policy=ppo,worlds=2,turns=0", game="viersche")
+    policy = load_agent("ppo", game="viersche")
     batch = mid_game("viersche", 30, lanes=6)
     running = batch.states[batch.running]
     legal = np.array([VIERSCHE.deck.in_set(int(cards))[0] for cards in batch.legal[batch.running]])
     for state, card in zip(running, legal, strict=True):
-        seat, policy = int(state["seat"]), load_agent("ppo", game="viersche")
-        lanes = agent._lanes(np.array([state]))
+        seat, lanes = int(state["seat"]), lanes_at(VIERSCHE, np.array([state]))
         total = float(lanes.step(np.array([card])).reward[0, seat])
         while lanes.running[0]:
             total += float(lanes.step(policy.act(lanes.views, lanes.keys())).reward[0, seat])
-        found = agent.play_on(np.array([state]), np.array([card]), seat)
+        found = play_on(VIERSCHE, policy, np.array([state]), np.array([card]))
         assert found[0] == pytest.approx(total, abs=1e-6)
 
 

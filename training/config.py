@@ -30,6 +30,8 @@ BOUNDS = (
     ("imitate", 0, 10**15),
     ("improve", 0, 10**15),
     ("improve_worlds", 0, 1000),
+    ("improve_surplus", 1, 1000),
+    ("improve_eps", 0.0, 1.0),
     ("improve_epochs", 1, 1000),
     ("temperature", 1e-6, 10.0),
     ("anchor_margin", 0.0, 10.0),
@@ -71,9 +73,15 @@ class TrainConfig:
         imitate: Cards of the learner's own play that are learned from in that way, the first of `decisions`.
         improve: Cards after these at which every legal card is tried in the true deal, played on by `improve_policy`;
             the learner takes over what they bring on average, which makes it better than that policy.
-        improve_policy: A kernel agent, such as rules.
+        improve_policy: An agent: rules, or a small network, `ppo:PATH`, which takes some ten times as long.
+        improve_judge: A network's agent whose critic, which sees all hands, says at the mover's next decision what the
+            deal brings; None plays on to the end of the deal.
         improve_worlds: Worlds beside the true deal in which the cards are tried, drawn from those that the mover can't
             tell from it; payoffs are means over all of them.
+        improve_weigh: An agent by whose policy these worlds are weighed: how probable it makes what the others have
+            played, so that the learner infers what they hold. None for all alike.
+        improve_surplus: Worlds that are drawn, where they are weighed, for each one that is kept.
+        improve_eps: Share of the others' plays that are taken to be any legal card rather than that agent's.
         improve_epochs: Passes over the decisions of such an update.
         temperature: Payoff by which a card must be better to be played e times as often, after `improve`.
         anchor: A kernel agent whose card the policy prefers: the network learns where to leave it. None for no such.
@@ -133,7 +141,11 @@ class TrainConfig:
     imitate: int = 0
     improve: int = 0
     improve_policy: str = "rules"
+    improve_judge: str | None = None
     improve_worlds: int = 0
+    improve_weigh: str | None = None
+    improve_surplus: int = 10
+    improve_eps: float = 0.5
     improve_epochs: int = 2
     temperature: float = 0.02
     anchor: str | None = None

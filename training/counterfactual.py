@@ -8,14 +8,18 @@ true one, so that a single decision says more. All cards of a decision meet the 
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..agents.loader import kernel_of
+from ..agents.base import Agent
+from ..agents.loader import agent_names, kernel_of, load_agent
+from ..agents.playing_on import play_on
 from ..agents.search import play_out_template, single_deals
-from ..agents.worlds import sample_worlds
+from ..agents.worlds import resample, sample_worlds, weigh
 from ..envs.bits import bit, lowest
+from ..envs.cards import NO_CARD
 from ..envs.encoding import card_bit
 from ..envs.game import Game
 from ..envs.jit import bind, kernel, specialise
@@ -30,6 +34,7 @@ rewards: Any = None
 worth: Any = None
 play_out: Any = None
 like_another: Any = None
+stand_ins: Any = None
 RANKS: Any = 1
 
 
@@ -47,50 +52,100 @@ def like_another_template(state: Any, card: int, other: int) -> bool:
     return between & ~known == 0
 
 
-def try_every_card(states: Any, legals: Any, keys: Any, scratch: Any, payoffs: Any) -> None:
-    """The mover's payoff of each legal card in each state, f32[N, A]; 0 where a card is illegal."""
-    reward = np.zeros(4)
-    payoffs[:] = 0.0
+def stand_ins_template(state: Any, legal_cards: int, out: Any) -> None:
+    """For each legal card the lowest one that is worth the same, int8[A]; NO_CARD where a card is illegal."""
+    out[:] = NO_CARD
+    cards, last = legal_cards, np.int64(-1)
+    while cards:
+        card = lowest(cards)
+        cards &= cards - 1
+        out[card] = out[last] if last >= 0 and like_another(state, card, last) else card
+        last = card
+
+
+def all_stand_ins(states: Any, legals: Any, out: Any) -> None:
+    """`stand_ins` of every state, int8[N, A]."""
     for i in range(len(states)):
-        cards, last = legals[i], np.int64(-1)
-        while cards:
-            card = lowest(cards)
-            cards &= cards - 1
-            if last >= 0 and like_another(states[i], card, last):
-                payoffs[i, card] = payoffs[i, last]
-                last = card
-                continue
-            last = card
-            scratch[0] = states[i]
-            play(scratch[0], card)
-            play_out(scratch[0], scratch[1:2], combine(keys[i], 0))
-            rewards(scratch[0], PAYOFF, reward)
-            payoffs[i, card] = reward[states[i].seat]
+        stand_ins(states[i], legals[i], out[i])
+
+
+def try_every_card(states: Any, meant: Any, keys: Any, scratch: Any, payoffs: Any) -> None:
+    """The mover's payoff of each card that stands for itself or others in each state, f32[N, A]."""
+    reward = np.zeros(4)
+    for i in range(len(states)):
+        for card in range(meant.shape[1]):
+            if meant[i, card] == card:
+                scratch[0] = states[i]
+                play(scratch[0], card)
+                play_out(scratch[0], scratch[1:2], combine(keys[i], 0))
+                rewards(scratch[0], PAYOFF, reward)
+                payoffs[i, card] = reward[states[i].seat]
+
+
+@functools.cache
+def _stand_ins(game: Game) -> Any:
+    kernels = {"worth": game.rules.worth, "RANKS": game.deck.size // 4}
+    kernels["like_another"] = kernel(specialise(like_another_template, game.name, **kernels))
+    kernels["stand_ins"] = kernel(specialise(stand_ins_template, game.name, **kernels))
+    return bind(all_stand_ins, game.name, **kernels)
 
 
 @functools.cache
 def _compiled(game: Game, policy: str) -> Any:
     name = f"{game.name}_{policy}"
-    kernels = {each: getattr(game.rules, each) for each in ("legal", "play", "conceal", "rewards", "worth")}
-    kernels["RANKS"] = game.deck.size // 4
+    kernels = {each: getattr(game.rules, each) for each in ("legal", "play", "conceal", "rewards")}
     kernels["choose_card"] = kernel_of(policy, game)
     kernels["play_out"] = kernel(specialise(play_out_template, name, **kernels))
-    kernels["like_another"] = kernel(specialise(like_another_template, name, **kernels))
     return bind(try_every_card, name, **kernels)
 
 
+@dataclass(frozen=True)
+class Likely:
+    """How worlds are weighed, see `worlds.weigh`.
+
+    Attributes:
+        agent: It says how probable the others' cards were.
+        eps: Share of the plays that are taken to be any legal card rather than that agent's.
+        surplus: Worlds that are drawn for each one that is kept.
+    """
+
+    agent: Agent
+    eps: float
+    surplus: int
+
+
+def continuing(name: str, game: Game) -> str | Agent:
+    """Who plays on: the name of a kernel agent as it is, that of any other as the agent.
+
+    Raises:
+        OptionError: no agent of that name for that game.
+        CheckpointError: the file is no checkpoint, or one of another game or encoding.
+    """
+    return name if name in agent_names(game) else load_agent(name, game)
+
+
 def card_payoffs(
-    game: Game, policy: str, states: np.ndarray, legals: np.ndarray, keys: np.ndarray, worlds: int = 0
+    game: Game,
+    policy: str | Agent,
+    states: np.ndarray,
+    legals: np.ndarray,
+    keys: np.ndarray,
+    worlds: int = 0,
+    likely: Likely | None = None,
+    judge: Agent | None = None,
 ) -> np.ndarray:
     """What each legal card brings the mover on average when all seats go on by a policy.
 
     Args:
         game: The game.
-        policy: A shipped kernel agent, such as `rules`.
+        policy: See `continuing`; a kernel agent such as `rules` is the fastest by far.
         states: States [N] in the middle of a deal.
         legals: Their legal cards, int64[N].
         keys: uint64[N], of the policy's own draws.
         worlds: How many other worlds are tried beside the true one, drawn from those that the mover can't tell from it.
+        likely: How these are weighed by what the others have played; None where all are alike.
+        judge: Agent, no kernel, whose critic says at the mover's next decision what the deal brings, so that it needn't
+            be played to the end; None plays on.
 
     Returns:
         f32[N, A] in units of a whole deal; 0 where a card is illegal.
@@ -99,9 +154,21 @@ def card_payoffs(
     if worlds:
         views = np.empty_like(states)
         game.lanes.view(states, np.ascontiguousarray(states["seat"]), views)
-        tried = np.concatenate([tried, sample_worlds(game, views, keys, worlds)], axis=1)
-    count = tried.shape[1]
-    out = np.empty((tried.size, game.deck.size), np.float32)
-    repeated = (np.repeat(legals, count), np.repeat(keys, count))
-    _compiled(game, policy)(single_deals(tried.reshape(-1).copy()), *repeated, np.zeros(2, game.state), out)
-    return out.reshape(len(states), count, -1).mean(1)
+        drawn = sample_worlds(game, views, keys, worlds * (likely.surplus if likely else 1))
+        if likely:
+            drawn = resample(drawn, weigh(game, drawn, views, likely.agent, eps=likely.eps), keys, worlds)
+        tried = np.concatenate([tried, drawn], axis=1)
+    count, size = tried.shape[1], game.deck.size
+    meant = np.empty((len(states), size), np.int8)
+    _stand_ins(game)(states, legals, meant)
+    tried = single_deals(tried.reshape(-1).copy())
+    each, repeated = np.repeat(meant, count, axis=0), np.repeat(keys, count)
+    out = np.zeros((len(tried), size), np.float32)
+    if isinstance(policy, str) and judge is None:
+        _compiled(game, policy)(tried, each, repeated, np.zeros(2, game.state), out)
+    else:
+        row, card = np.nonzero(each == np.arange(size))
+        agent = load_agent(policy, game) if isinstance(policy, str) else policy
+        out[row, card] = play_on(game, agent, tried[row], card, repeated[row], 1 if judge else 0, judge)
+    mean = out.reshape(len(states), count, size).mean(1)
+    return np.where(meant == NO_CARD, np.float32(0), np.take_along_axis(mean, np.maximum(meant, 0).astype(np.int64), 1))

@@ -19,13 +19,13 @@ from torch import Tensor
 from ..agents import load_agent
 from ..agents.base import Agent
 from ..agents.checkpoint import CheckpointError, load_network, network_about
-from ..agents.loader import kernel_of
 from ..agents.network import ActorCritic, Anchor, NetworkAgent, Shape, masked_log_softmax, value_of
 from ..envs.batch import Batch, Terms
 from ..envs.errors import OptionError
 from ..envs.game import get_game, with_episode
 from . import objective
 from .config import TrainConfig
+from .counterfactual import Likely, continuing
 from .match import gauntlet, make_design
 from .objective import Losses
 from .parallel import Alone
@@ -71,8 +71,16 @@ class Trainer:
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5, fused=True)
         self.generator = torch.Generator().manual_seed(self.team.seed(config.seed))
         self.teacher = load_agent(config.teacher, game=config.game) if config.teacher else None
-        if config.improve:
-            kernel_of(config.improve_policy, self.game)  # a wrong name is better known before hours of training
+        self.policy = continuing(config.improve_policy, self.game) if config.improve else None
+        self.judge = load_agent(config.improve_judge, game=config.game) if config.improve_judge else None
+        if self.judge and not hasattr(self.judge, "values"):
+            raise OptionError(
+                f"config key improve_judge={config.improve_judge!r} is no network. Valid: ppo, or ppo:PATH"
+            )
+        self.likely = None
+        if config.improve_weigh:
+            weigher = load_agent(config.improve_weigh, game=config.game)
+            self.likely = Likely(weigher, config.improve_eps, config.improve_surplus)
         self.past = None
         if "past" in config.opponents:
             self.past = PastSelves(self.game, copy.deepcopy(self.network), self.rules.players, config.past_size)
@@ -162,8 +170,8 @@ class Trainer:
             if self.updates % config.past_every == 0:
                 self.past.keep(self.network)
             self.past.choose(self.generator, self.team)
-        policy = config.improve_policy if self.improving else None
-        lesson = Lesson(self.teacher if self.imitating else None, policy, config.improve_worlds)
+        teacher, policy = self.teacher if self.imitating else None, self.policy if self.improving else None
+        lesson = Lesson(teacher, policy, config.improve_worlds, self.likely, self.judge)
         rollout = collector.collect(self.network, self.generator, self.anchor, lesson)
         losses = self.learn(rollout)
         if self.past and config.opponent_share:

@@ -18,7 +18,7 @@ from ..agents.base import Agent
 from ..agents.network import ActorCritic, Anchor, masked_log_softmax
 from ..envs.batch import Batch
 from ..envs.jit import entry
-from .counterfactual import card_payoffs
+from .counterfactual import Likely, card_payoffs
 from .match import only_card
 
 NO_DECISION = -1
@@ -62,13 +62,17 @@ class Lesson:
 
     Attributes:
         teacher: An agent whose card is noted.
-        policy: A kernel agent by which every legal card is played on, and its payoff noted.
+        policy: By whom every legal card is played on, and its payoff noted; see `counterfactual.continuing`.
         worlds: How many worlds beside the true one they are tried in.
+        likely: How these are weighed.
+        judge: Whose critic values where the cards lead, see `counterfactual.card_payoffs`.
     """
 
     teacher: Agent | None = None
-    policy: str | None = None
+    policy: str | Agent | None = None
     worlds: int = 0
+    likely: Likely | None = None
+    judge: Agent | None = None
 
 
 class Collector:
@@ -191,9 +195,8 @@ class Collector:
         if lesson.teacher is not None:
             self._label[rows] = torch.from_numpy(lesson.teacher.act(batch.views[lanes], batch.keys()[lanes]))
         if lesson.policy:
-            found = card_payoffs(
-                batch.game, lesson.policy, batch.states[lanes], batch.legal[lanes], batch.keys()[lanes], lesson.worlds
-            )
+            here = (batch.states[lanes], batch.legal[lanes], batch.keys()[lanes])
+            found = card_payoffs(batch.game, lesson.policy, *here, lesson.worlds, lesson.likely, lesson.judge)
             self._payoff[rows] = torch.from_numpy(found)
 
     def payoff_against(self, number: int) -> float:
