@@ -202,8 +202,8 @@ class SuitTrunk(nn.Module):
         first = self.seen(suits)
         if self.counting is not None:
             by_suit, more = self.counting(observation, order)
-            first, rest = first + self.count(by_suit), torch.cat([rest, more], 1)
-        first = first + self.around(rest)[:, None] + self.which
+            first, rest = first.add_(self.count(by_suit)), torch.cat([rest, more], 1)
+        first = first.add_(self.around(rest)[:, None]).add_(self.which)  # in place: a tenth of the time of all layers
         return (first, rest) if order is None else (first, rest, order)
 
     def reveal(self, observed: tuple[Tensor, ...], state: Tensor) -> tuple[Tensor, ...]:
@@ -233,13 +233,13 @@ class SuitBranch(nn.Module):
 
     def forward(self, first: Tensor, rest: Tensor, order: Tensor | None = None) -> tuple[Tensor, Tensor]:
         suits = first.relu()
-        features = self.join(torch.cat([suits.flatten(1), rest], 1)).relu()
+        features = self.join(torch.cat([suits.flatten(1), rest], 1)).relu_()
         for layer in self.layers:
-            more = layer(features).relu()
+            more = layer(features).relu_()
             features = features + more if more.shape == features.shape else more
         out = self.out(features)
         if self.by_suit:
-            again = (self.again(suits) + self.back(features)[:, None] + self.which).relu()
+            again = self.again(suits).add_(self.back(features)[:, None]).add_(self.which).relu_()
             cards = self.ranks(again) + out.unflatten(1, (SUITS, -1))
             out = home(cards, order).flatten(1)
         return features, out
