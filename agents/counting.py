@@ -15,8 +15,8 @@ from torch import Tensor, nn
 from ..envs.game import Game
 from ..envs.jit import entry
 from ..envs.state import MAX_SEATS
+from .reading import SUITS, orders_of, takes_kernels
 
-SUITS = 4
 MOST = 0.999  # greatest chance that is told from certainty, so that its complement has a logarithm
 FEW = 3  # higher cards that are out are told apart up to this number
 
@@ -85,17 +85,14 @@ class Counting(nn.Module):
             observation: int8[N, D].
             order: int64[N, 4], the suit at each place; None for that of the deck.
         """
-        if observation.device.type == "cpu" and not torch.compiler.is_compiling():
-            return self.counted(observation, order)
-        return self.composed(observation, order)
+        return self.counted(observation, order) if takes_kernels(observation) else self.composed(observation, order)
 
     def counted(self, observation: Tensor, order: Tensor | None) -> tuple[Tensor, Tensor]:
         """`forward` by the kernel."""
         n = len(observation)
         by_suit, by_trick = torch.empty(n, SUITS, self.by_suit), torch.empty(n, self.by_trick)
-        orders = np.arange(SUITS)[None] if order is None else order.numpy()
         form = (self.places, self.players, self.ranks, self.trumps, *self.ranked)
-        count_cards(observation.numpy(), orders, *form, by_suit.numpy(), by_trick.numpy())
+        count_cards(observation.numpy(), orders_of(order), *form, by_suit.numpy(), by_trick.numpy())
         return by_suit, by_trick
 
     def composed(self, observation: Tensor, order: Tensor | None) -> tuple[Tensor, Tensor]:

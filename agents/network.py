@@ -163,14 +163,13 @@ class SuitTrunk(nn.Module):
     ) -> None:
         super().__init__()
         self.read_seen, self.read_unseen = Reader(seen), Reader(unseen)
-        self.in_suit, self.hidden_in_suit, self.others = seen.suits.shape[1], unseen.suits.shape[1], len(seen.other)
-        self.ranks, width = game.deck.size // SUITS, hidden[0]
+        self.others, width = len(seen.other), hidden[0]
         self.counting = Counting(game, players) if counting else None
         if self.counting is not None:
             self.count = _linear(self.counting.by_suit, width, bias=False)
             self.others += self.counting.by_trick
-        self.seen = _linear(self.in_suit, width)
-        self.unseen = _linear(self.hidden_in_suit, width, bias=False)
+        self.seen = _linear(seen.suits.shape[1], width)
+        self.unseen = _linear(unseen.suits.shape[1], width, bias=False)
         self.around = _linear(self.others, width, bias=False)
         self.which = nn.Parameter(torch.zeros(SUITS, width))
         self.features = hidden[-1]
@@ -203,7 +202,7 @@ class SuitTrunk(nn.Module):
         if self.counting is not None:
             by_suit, more = self.counting(observation, order)
             first, rest = first.add_(self.count(by_suit)), torch.cat([rest, more], 1)
-        first = first.add_(self.around(rest)[:, None]).add_(self.which)  # in place: a tenth of the time of all layers
+        first = first.add_(self.around(rest)[:, None]).add_(self.which)  # in place: each is as large as the layer
         return (first, rest) if order is None else (first, rest, order)
 
     def reveal(self, observed: tuple[Tensor, ...], state: Tensor) -> tuple[Tensor, ...]:

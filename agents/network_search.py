@@ -16,6 +16,7 @@ from ..envs.game import Game
 from .loader import load_agent
 from .pimc import Searching
 from .playing_on import play_on
+from .worlds import Likely
 
 
 class NetworkPIMC(Searching):
@@ -55,7 +56,7 @@ class NetworkPIMC(Searching):
         if not hasattr(self.policy, "values"):
             raise OptionError(f"pimc:policy={policy} is no network. Valid: ppo, or ppo:PATH")
         self.count, self.turns, self.prior, self.caution = worlds, turns, prior, caution
-        self.likely = self.policy if weigh == "policy" else load_agent(weigh, game) if weigh else None
+        self.likely = Likely(self.policy if weigh == "policy" else load_agent(weigh, game)) if weigh else None
 
     def search(self, view: np.ndarray, cards: np.ndarray, key: np.uint64) -> int:
         """The best card; the policy's own one unless another is better by more than chance would have it."""

@@ -19,10 +19,8 @@ from .base import kernel_agent
 from .exact import exact_payoffs
 from .loader import kernel_of, load_agent, settings_of
 from .search import candidates, searcher, single_deals
-from .worlds import resample, sample_worlds, weigh
+from .worlds import Likely, likely_worlds
 
-SURPLUS = 4  # worlds drawn for one that is kept where they are weighed
-EPS = 0.5  # of the plays of others are taken to be any card rather than that of the agent that weighs
 BLOCK = 16  # worlds between two looks at the clock
 
 
@@ -51,17 +49,11 @@ class Searching:
         """The best of several cards for one view [1]."""
         raise NotImplementedError
 
-    likely: Any = None  # the agent by whose plays worlds are weighed
-    surplus = SURPLUS
+    likely: Likely | None = None  # how worlds are weighed
 
     def worlds(self, view: np.ndarray, key: np.uint64, count: int) -> np.ndarray:
-        """States [count] as single deals; weighed ones are drawn from `surplus` times as many."""
-        keys = np.array([key], np.uint64)
-        if self.likely is None:
-            return single_deals(sample_worlds(self.game, view, keys, count)[0])
-        drawn = sample_worlds(self.game, view, keys, self.surplus * count)
-        weights = weigh(self.game, drawn, view, self.likely, eps=EPS)
-        return single_deals(resample(drawn, weights, keys, count)[0])
+        """States [count] as single deals."""
+        return single_deals(likely_worlds(self.game, view, np.array([key], np.uint64), count, self.likely)[0])
 
 
 def own_card(policy: Any, view: np.ndarray, cards: np.ndarray, key: np.uint64) -> int:
@@ -91,7 +83,7 @@ class PIMC(Searching):
         exact: int = 0,
         caution: float = 1.0,
         weigh: str = "",
-        surplus: int = SURPLUS,
+        surplus: int = Likely.surplus,
         ms: float = 0.0,
     ) -> None:
         super().__init__(f"pimc:worlds={worlds}" if not ms else f"pimc:ms={ms:g}", game)
@@ -101,7 +93,7 @@ class PIMC(Searching):
                 "Valid: worlds and surplus from 1, others from 0"
             )
         self.count, self.exact, self.caution, self.ms = worlds, exact, caution, ms
-        self.likely, self.surplus = load_agent(weigh, game) if weigh else None, surplus
+        self.likely = Likely(load_agent(weigh, game), surplus=surplus) if weigh else None
         self.policy = kernel_agent(rollout, game.name, kernel_of(rollout, game))
         self.loops = searcher(game, rollout)
         self.scratch = np.zeros(2, game.state)

@@ -68,7 +68,7 @@ class Reader(nn.Module):
         self.register_buffer("columns", torch.from_numpy(columns.all), persistent=False)
         self.register_buffer("scale", torch.from_numpy(columns.scale), persistent=False)
         self.picks = columns.all.astype(np.uint16)
-        self.scales = np.zeros(max(columns.all, default=-1) + 1, np.float32)
+        self.scales = np.zeros(columns.all.max(initial=-1) + 1, np.float32)
         self.scales[columns.all] = columns.scale
 
     def forward(self, rows: Tensor, order: Tensor | None = None) -> tuple[Tensor, Tensor]:
@@ -80,21 +80,20 @@ class Reader(nn.Module):
             rows: int8[N, D or F].
             order: int64[N, 4], the suit that stands at each place; None for that of the deck.
         """
-        if rows.device.type == "cpu" and not torch.compiler.is_compiling():
-            found = self.picked(rows, order)
-        else:
-            found = self.composed(rows, order)
-        return found[:, : SUITS * self.in_suit].unflatten(1, (SUITS, self.in_suit)), found[:, SUITS * self.in_suit :]
+        return self._parted(self.flat(rows, order))
 
-    def flat(self, rows: Tensor) -> Tensor:
-        """All entries in a row, f32[N, 4 X + O]."""
-        return torch.cat([part.flatten(1) for part in self(rows)], 1)
+    def flat(self, rows: Tensor, order: Tensor | None = None) -> Tensor:
+        """All entries of a row behind each other, f32[N, 4 X + O]."""
+        return self.picked(rows, order) if takes_kernels(rows) else self.composed(rows, order)
+
+    def _parted(self, found: Tensor) -> tuple[Tensor, Tensor]:
+        """By suit, and the others."""
+        return found[:, : SUITS * self.in_suit].unflatten(1, (SUITS, self.in_suit)), found[:, SUITS * self.in_suit :]
 
     def picked(self, rows: Tensor, order: Tensor | None) -> Tensor:
         """f32[N, 4 X + O] by the kernel."""
         out = torch.empty(len(rows), len(self.columns))
-        orders = np.arange(SUITS)[None] if order is None else order.numpy()
-        pick(rows.numpy(), orders, self.picks, self.scales, self.in_suit, out.numpy())
+        pick(rows.numpy(), orders_of(order), self.picks, self.scales, self.in_suit, out.numpy())
         return out
 
     def composed(self, rows: Tensor, order: Tensor | None) -> Tensor:
@@ -102,8 +101,18 @@ class Reader(nn.Module):
         found = rows.float().index_select(1, self.columns) * self.scale  # columns of bytes are picked more slowly
         if order is None:
             return found
-        suits = found[:, : SUITS * self.in_suit].unflatten(1, (SUITS, self.in_suit))
-        return torch.cat([placed(suits, order).flatten(1), found[:, SUITS * self.in_suit :]], 1)
+        suits, others = self._parted(found)
+        return torch.cat([placed(suits, order).flatten(1), others], 1)
+
+
+def takes_kernels(rows: Tensor) -> bool:
+    """Whether kernels can read these rows: on a CPU, unless the operations are being recorded."""
+    return rows.device.type == "cpu" and not torch.compiler.is_compiling()
+
+
+def orders_of(order: Tensor | None) -> np.ndarray:
+    """The suits' orders as kernels take them, int64[N or 1, 4]."""
+    return np.arange(SUITS)[None] if order is None else order.numpy()
 
 
 def placed(suits: Tensor, order: Tensor | None) -> Tensor:

@@ -479,6 +479,36 @@ def resample(worlds: np.ndarray, weights: np.ndarray, keys: np.ndarray, count: i
     return np.take_along_axis(worlds, picks, axis=1)
 
 
+@dataclass(frozen=True)
+class Likely:
+    """How worlds are weighed by what the others have played, see `weigh`.
+
+    Attributes:
+        policy: It says how probable their cards were.
+        eps: Where it is an agent: the share of the plays that are taken to be any legal card rather than the agent's.
+        surplus: Worlds that are drawn for each one that is kept.
+    """
+
+    policy: Any
+    eps: float = 0.5
+    surplus: int = 4
+
+
+def likely_worlds(
+    game: str | Game, views: np.ndarray, keys: np.ndarray, count: int, likely: Likely | None = None
+) -> np.ndarray:
+    """Worlds [N, count] of views [N]: uniform ones, or drawn from several times as many in proportion to their weights.
+
+    Args:
+        game, views, keys, count: See `sample_worlds`.
+        likely: How they are weighed; None for all alike.
+    """
+    if likely is None:
+        return sample_worlds(game, views, keys, count)
+    drawn = sample_worlds(game, views, keys, likely.surplus * count)
+    return resample(drawn, weigh(game, drawn, views, likely.policy, eps=likely.eps), keys, count)
+
+
 @entry
 def _pick(weights: Any, keys: Any, out: Any) -> None:
     """Numbers int64[N, count] of the worlds that `resample` takes."""

@@ -14,12 +14,12 @@ from stich.agents import load_agent
 from stich.agents.checkpoint import save_checkpoint
 from stich.agents.network import ActorCritic, Shape
 from stich.agents.playing_on import lanes_at
-from stich.agents.worlds import sample_worlds
+from stich.agents.worlds import Likely, sample_worlds
 from stich.envs import HERZELN, VIERSCHE, make_batch
 from stich.envs.batch import Batch, Terms
 from stich.envs.game import get_game
 from stich.training import objective
-from stich.training.counterfactual import Likely, card_payoffs
+from stich.training.counterfactual import card_payoffs
 from stich.training.ppo import Trainer
 from stich.training.rollout import UNKNOWN, Lesson, advantages
 from stich.training.run import train
@@ -161,7 +161,7 @@ def test_worlds_that_weigh_the_same_are_the_worlds_that_are_drawn() -> None:
     batch = mid_game("viersche", 17)
     rows = np.flatnonzero(batch.legal & (batch.legal - 1))
     here = (batch.states[rows], batch.legal[rows], batch.keys()[rows], 3)
-    alike = Likely(Undecided(), eps=0.5, surplus=1)  # type: ignore[arg-type]
+    alike = Likely(Undecided(), surplus=1)
     plain = card_payoffs(batch.game, "rules", *here)
     assert card_payoffs(batch.game, "rules", *here, alike) == pytest.approx(plain, abs=1e-6)
 

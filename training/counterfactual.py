@@ -8,7 +8,6 @@ true one, so that a single decision says more. All cards of a decision meet the 
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..agents.base import Agent
 from ..agents.loader import agent_names, kernel_of, load_agent
 from ..agents.playing_on import play_on
 from ..agents.search import play_out_template, single_deals
-from ..agents.worlds import resample, sample_worlds, weigh
+from ..agents.worlds import Likely, likely_worlds
 from ..envs.bits import bit, lowest
 from ..envs.cards import NO_CARD
 from ..envs.encoding import card_bit
@@ -99,21 +98,6 @@ def _compiled(game: Game, policy: str) -> Any:
     return bind(try_every_card, name, **kernels)
 
 
-@dataclass(frozen=True)
-class Likely:
-    """How worlds are weighed, see `worlds.weigh`.
-
-    Attributes:
-        agent: It says how probable the others' cards were.
-        eps: Share of the plays that are taken to be any legal card rather than that agent's.
-        surplus: Worlds that are drawn for each one that is kept.
-    """
-
-    agent: Agent
-    eps: float
-    surplus: int
-
-
 def continuing(name: str, game: Game) -> str | Agent:
     """Who plays on: the name of a kernel agent as it is, that of any other as the agent.
 
@@ -154,10 +138,7 @@ def card_payoffs(
     if worlds:
         views = np.empty_like(states)
         game.lanes.view(states, np.ascontiguousarray(states["seat"]), views)
-        drawn = sample_worlds(game, views, keys, worlds * (likely.surplus if likely else 1))
-        if likely:
-            drawn = resample(drawn, weigh(game, drawn, views, likely.agent, eps=likely.eps), keys, worlds)
-        tried = np.concatenate([tried, drawn], axis=1)
+        tried = np.concatenate([tried, likely_worlds(game, views, keys, worlds, likely)], axis=1)
     count, size = tried.shape[1], game.deck.size
     meant = np.empty((len(states), size), np.int8)
     _stand_ins(game)(states, legals, meant)

@@ -20,12 +20,13 @@ from ..agents import load_agent
 from ..agents.base import Agent
 from ..agents.checkpoint import CheckpointError, load_network, network_about
 from ..agents.network import ActorCritic, Anchor, NetworkAgent, Shape, masked_log_softmax, value_of
+from ..agents.worlds import Likely
 from ..envs.batch import Batch, Terms
 from ..envs.errors import OptionError
 from ..envs.game import get_game, with_episode
 from . import objective
 from .config import TrainConfig
-from .counterfactual import Likely, continuing
+from .counterfactual import continuing
 from .match import gauntlet, make_design
 from .objective import Losses
 from .parallel import Alone

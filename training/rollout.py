@@ -16,9 +16,10 @@ from torch import Tensor
 
 from ..agents.base import Agent
 from ..agents.network import ActorCritic, Anchor, masked_log_softmax
+from ..agents.worlds import Likely
 from ..envs.batch import Batch
 from ..envs.jit import entry
-from .counterfactual import Likely, card_payoffs
+from .counterfactual import card_payoffs
 from .match import only_card
 
 NO_DECISION = -1
