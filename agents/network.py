@@ -19,6 +19,7 @@ from ..envs.errors import OptionError, unknown
 from ..envs.game import Game
 from .base import kernel_agent
 from .counting import Counting
+from .history import History
 from .loader import kernel_of
 from .reading import SUITS, Columns, Reader, home
 
@@ -88,6 +89,8 @@ class Shape:
         anchor: A kernel agent whose card is preferred, so that the network learns where to leave it; None for no such.
         anchor_bonus: What that card's logit gains.
         counting: Whether it is given what a player who counts cards knows (with trunk `suits`).
+        history: Whether it is given what the play so far tells of the hands (with trunk `suits`).
+        holders: Whether it foretells who holds each card that is out (with trunk `suits`).
     """
 
     hidden: tuple[int, ...] = (256, 256)
@@ -98,6 +101,8 @@ class Shape:
     anchor: str | None = None
     anchor_bonus: float = 0.0
     counting: bool = False
+    history: bool = False
+    holders: bool = False
 
     def __post_init__(self) -> None:
         for name, valid in (("trunk", TRUNKS), ("critic", CRITICS), ("judges", JUDGED)):
@@ -105,8 +110,9 @@ class Shape:
                 raise OptionError(unknown(name, getattr(self, name), valid))
         if len(self.hidden) < (2 if self.trunk == "suits" else 1) or min(self.hidden) < 1:
             raise OptionError(f"hidden={list(self.hidden)} is not valid. Valid: positive whole numbers, two with suits")
-        if self.counting and self.trunk != "suits":
-            raise OptionError(f"counting=True is not valid with trunk={self.trunk!r}. Valid: trunk='suits'")
+        for name in ("counting", "history", "holders"):
+            if getattr(self, name) and self.trunk != "suits":
+                raise OptionError(f"{name}=True is not valid with trunk={self.trunk!r}. Valid: trunk='suits'")
 
 
 class PlainTrunk(nn.Module):
@@ -158,21 +164,22 @@ class SuitTrunk(nn.Module):
     hand_columns: Tensor
     order: Tensor
 
-    def __init__(
-        self, seen: Columns, unseen: Columns, hidden: Sequence[int], game: Game, players: int, counting: bool = False
-    ) -> None:
+    def __init__(self, seen: Columns, unseen: Columns, shape: Shape, game: Game, players: int) -> None:
         super().__init__()
         self.read_seen, self.read_unseen = Reader(seen), Reader(unseen)
-        self.others, width = len(seen.other), hidden[0]
-        self.counting = Counting(game, players) if counting else None
+        self.others, width = len(seen.other), shape.hidden[0]
+        self.counting = Counting(game, players) if shape.counting else None
+        self.history = History(game, players) if shape.history else None
         if self.counting is not None:
             self.count = _linear(self.counting.by_suit, width, bias=False)
             self.others += self.counting.by_trick
+        if self.history is not None:
+            self.past = _linear(self.history.by_suit, width, bias=False)
         self.seen = _linear(seen.suits.shape[1], width)
         self.unseen = _linear(unseen.suits.shape[1], width, bias=False)
         self.around = _linear(self.others, width, bias=False)
         self.which = nn.Parameter(torch.zeros(SUITS, width))
-        self.features = hidden[-1]
+        self.features = shape.hidden[-1]
         main, layout = game.encoding.main_suit, game.encoding.layout(players)
         self.main = main is not None
         if main is not None:
@@ -202,6 +209,8 @@ class SuitTrunk(nn.Module):
         if self.counting is not None:
             by_suit, more = self.counting(observation, order)
             first, rest = first.add_(self.count(by_suit)), torch.cat([rest, more], 1)
+        if self.history is not None:
+            first = first.add_(self.past(self.history(observation, order)))
         first = first.add_(self.around(rest)[:, None]).add_(self.which)  # in place: each is as large as the layer
         return (first, rest) if order is None else (first, rest, order)
 
@@ -216,7 +225,10 @@ class SuitTrunk(nn.Module):
 
 
 class SuitBranch(nn.Module):
-    """Joins the suits into features f32[N, H]; cards are valued suit by suit with what the whole adds."""
+    """Joins the suits into features f32[N, H]; cards are valued suit by suit with what the whole adds.
+
+    Where there is an output a card, the features of each suit f32[N, 4, W] with what the whole adds come third.
+    """
 
     def __init__(self, hidden: Sequence[int], others: int, outputs: int, gain: float) -> None:
         super().__init__()
@@ -230,7 +242,7 @@ class SuitBranch(nn.Module):
             self.ranks = _linear(width, outputs // SUITS, gain)
         self.out = _linear(whole[-1], outputs, gain)
 
-    def forward(self, first: Tensor, rest: Tensor, order: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def forward(self, first: Tensor, rest: Tensor, order: Tensor | None = None) -> tuple[Tensor, ...]:
         suits = first.relu()
         features = self.join(torch.cat([suits.flatten(1), rest], 1)).relu_()
         for layer in self.layers:
@@ -240,7 +252,7 @@ class SuitBranch(nn.Module):
         if self.by_suit:
             again = self.again(suits).add_(self.back(features)[:, None]).add_(self.which).relu_()
             cards = self.ranks(again) + out.unflatten(1, (SUITS, -1))
-            out = home(cards, order).flatten(1)
+            return features, home(cards, order).flatten(1), again
         return features, out
 
 
@@ -263,15 +275,14 @@ class ActorCritic(nn.Module):
         self.observation_size = encoding.size(players)
         seen, unseen = Columns(game, players, shape.ignore), Columns(game, players, shape.ignore, hidden=True)
         suits = shape.trunk == "suits"
-        self.trunk = (
-            SuitTrunk(seen, unseen, shape.hidden, game, players, shape.counting)
-            if suits
-            else PlainTrunk(seen, unseen, shape.hidden)
-        )
+        self.trunk = SuitTrunk(seen, unseen, shape, game, players) if suits else PlainTrunk(seen, unseen, shape.hidden)
         self.actor = self.trunk.branch(shape.hidden, game.deck.size, 0.01)
         self.critic = self.trunk.branch(shape.hidden, game.deck.size if shape.judges == "cards" else 1, 1.0)
         self.forecasts = {name: len(outcomes) for name, outcomes in encoding.forecasts(players).items()}
         self.foretell = _linear(self.trunk.features, 1 + sum(self.forecasts.values()), 0.1)
+        self.others = players - 1
+        if shape.holders:
+            self.locate = _linear(shape.hidden[0], self.others * (game.deck.size // SUITS), 0.1)
 
     def logits(self, observation: Tensor) -> Tensor:
         """f32[N, A] from observations int8[N, D]."""
@@ -279,7 +290,7 @@ class ActorCritic(nn.Module):
 
     def explain(self, observation: Tensor) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
         """Logits f32[N, A], values f32[N] and the forecasts' log-probabilities, all from observations int8[N, D]."""
-        features, logits = self.actor(*self.trunk.observe(observation))
+        features, logits, *_ = self.actor(*self.trunk.observe(observation))
         value, *forecasts = self._foretold(features)
         return logits, value, dict(zip(self.forecasts, forecasts, strict=True))
 
@@ -287,14 +298,25 @@ class ActorCritic(nn.Module):
         value, *rest = self.foretell(features).split([1, *self.forecasts.values()], 1)
         return [value[:, 0], *(logits.log_softmax(1) for logits in rest)]
 
-    def forward(self, state: Tensor) -> tuple[Tensor, Tensor, list[Tensor]]:
+    def located(self, observation: Tensor) -> Tensor:
+        """Log-probabilities f32[N, S, A] that each other seat, in the order of play, holds a card that is out."""
+        observed = self.trunk.observe(observation)
+        return self._located(observed, *self.actor(*observed)[2:])
+
+    def _located(self, observed: tuple[Tensor, ...], suits: Tensor) -> Tensor:
+        places = home(self.locate(suits), observed[2] if len(observed) > 2 else None)
+        return places.unflatten(2, (self.others, -1)).transpose(1, 2).flatten(2).log_softmax(1)
+
+    def forward(self, state: Tensor) -> tuple[Tensor, Tensor, list[Tensor], Tensor | None]:
         """Logits f32[N, A], the critic's values f32[N] or f32[N, A], and what is foretold, from states int8[N, F].
 
-        The last holds the value from the observation f32[N], then the forecasts' log-probabilities.
+        That is the value from the observation f32[N], followed by the forecasts' log-probabilities; and, where the
+        network foretells it, who holds each card, see `located`.
         """
         observed = self.trunk.observe(state)
-        features, logits = self.actor(*observed)
-        return logits, self._worth(observed, state), self._foretold(features)
+        features, logits, *suits = self.actor(*observed)
+        holders = self._located(observed, *suits) if self.shape.holders else None
+        return logits, self._worth(observed, state), self._foretold(features), holders
 
     def values(self, state: Tensor, mask: Tensor) -> Tensor:
         """The critic's values f32[N] of states int8[N, F] with the legal cards bool[N, A]."""
@@ -414,23 +436,33 @@ class NetworkAgent:
             `probabilities` of the legal cards by name, `value` (the payoff it expects of the deal, in points; left out
             by one that was trained for another goal), and the game's forecasts by name with the probability of each
             outcome: in Herzeln `points` (penalty points of the observer at the end of the deal) and `moon` (who shoots
-            it), in Viersche `points` and `tricks` of its side.
+            it), in Viersche `points` and `tricks` of its side. Where it was trained for it also `holders`: of each card
+            that is out the probability by seat, 1 being the next to the left, given that one of them holds it.
         """
         views = np.atleast_1d(np.asarray(view))
         mask = torch.from_numpy(self.game.masks(views).astype(bool))
-        observation = torch.from_numpy(self.game.encode(views))
+        observation = torch.from_numpy(self.game.encode(views)).to(self.device)
         with torch.inference_mode():
-            logits, value, forecasts = self.network.explain(observation.to(self.device))
+            logits, value, forecasts = self.network.explain(observation)
             logits = self.anchor(logits.cpu(), self.anchor.cards(views))
             policy = masked_log_softmax(logits, mask)[0].exp().tolist()
-        labels = self.game.encoding.forecasts(self.players)
+        labels, named = self.game.encoding.forecasts(self.players), self.game.deck.name
         return {
-            "probabilities": {self.game.deck.name(int(card)): policy[card] for card in mask[0].nonzero()[:, 0]},
+            "probabilities": {named(int(card)): policy[card] for card in mask[0].nonzero()[:, 0]},
             **({"value": float(value[0]) * self.game.rules.DEAL_POINTS} if self.goal == "payoff" else {}),
             **{
                 name: dict(zip(labels[name], log_p[0].exp().tolist(), strict=True)) for name, log_p in forecasts.items()
             },
+            **({"holders": self._holders(views, observation)} if self.network.shape.holders else {}),
         }
+
+    def _holders(self, views: np.ndarray, observation: Tensor) -> dict[str, dict[int, float]]:
+        """Of each card that is out, by name, the probability that a seat holds it."""
+        seen = int(views["hands"][0, views["observer"][0]]) | int(np.bitwise_or.reduce(views["played"][0]))
+        with torch.inference_mode():
+            located = self.network.located(observation)[0].exp().T.tolist()
+        out = [card for card in range(self.game.deck.size) if not seen >> card & 1]
+        return {self.game.deck.name(card): dict(enumerate(located[card], 1)) for card in out}
 
 
 BLOCK, FEW, MOST_FEW = 256, 16, 64  # rows of a block, of a block where few are asked for, and up to how many that is

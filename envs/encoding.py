@@ -51,6 +51,8 @@ class Encoding:
         ranking: `ranking()`: suit and strength of each card int64[A], the first suit being the main one; None where
             they are those printed.
         known: Slices of cards whose holder everybody, or the observer, knows, each with the slice of that seat.
+        counts: `counts()`: what each card counts for who takes it, int64[A], the first suit being the main one; None
+            where all count alike.
     """
 
     version: int
@@ -64,6 +66,7 @@ class Encoding:
     main_suit: str | None = None
     ranking: Callable[[], tuple[np.ndarray, np.ndarray]] | None = None
     known: tuple[tuple[str, str], ...] = ()
+    counts: Callable[[], np.ndarray] | None = None
 
     def size(self, players: int) -> int:
         """D, the length of an observation."""

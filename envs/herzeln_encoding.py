@@ -224,6 +224,20 @@ def constant(options: Options) -> list[str]:
     return found + (["receiver", "passes"] if options.players == 2 or options.passing == "none" else [])
 
 
+def counts() -> np.ndarray:
+    """Penalty points of each card int64[52] under the usual rules."""
+    return np.array([penalty_points(1 << card) for card in range(CARDS)])
+
+
 ENCODING = Encoding(
-    VERSION, pieces, hidden, constant, write, write_hidden, forecasts, foretold, known=(("passed", "receiver"),)
+    VERSION,
+    pieces,
+    hidden,
+    constant,
+    write,
+    write_hidden,
+    forecasts,
+    foretold,
+    known=(("passed", "receiver"),),
+    counts=counts,
 )

@@ -187,7 +187,12 @@ def ranking() -> tuple[np.ndarray, np.ndarray]:
     return np.array([suit_of(card, 0) for card in cards]), np.array([strength(card, 0) for card in cards])
 
 
+def counts() -> np.ndarray:
+    """Points of each card int64[36] where the first suit is trumps."""
+    return np.array([card_points(card, 0) for card in range(CARDS)])
+
+
 KNOWN = (("turn_up", "dealer"),)
 ENCODING = Encoding(
-    VERSION, pieces, hidden, constant, write, write_hidden, forecasts, foretold, "trump", ranking, KNOWN
+    VERSION, pieces, hidden, constant, write, write_hidden, forecasts, foretold, "trump", ranking, KNOWN, counts
 )

@@ -28,6 +28,8 @@ GAMES = ["herzeln", "viersche"]
 PARTS: dict[str, dict[str, Any]] = {
     "suits": {"trunk": "suits"},
     "counting": {"trunk": "suits", "counting": True},
+    "history": {"trunk": "suits", "history": True},
+    "holders": {"trunk": "suits", "holders_weight": 0.1},
     "own critic": {"critic": "own", "trunk": "suits"},
     "cards": {"judges": "cards"},
     "cards by suit": {"judges": "cards", "trunk": "suits"},
@@ -306,20 +308,20 @@ def renamed(game: Any, states: np.ndarray, by: int) -> np.ndarray:
     return out
 
 
-@pytest.mark.parametrize("counting", [False, True])
+@pytest.mark.parametrize("told", [False, True])
 @pytest.mark.parametrize("by", [1, 2, 3])
-def test_a_network_by_suits_plays_the_same_whatever_trumps_are_called(by: int, counting: bool) -> None:
+def test_a_network_by_suits_plays_the_same_whatever_trumps_are_called(by: int, told: bool) -> None:
     batch = mid_game("viersche", 13, lanes=200)
     states = batch.states[batch.states["face_down"] < 0]
     seats = states["seat"].copy()
-    network = ActorCritic(VIERSCHE, 4, Shape((16, 16), "suits", ("rules",), counting=counting))
+    network = ActorCritic(VIERSCHE, 4, Shape((16, 16), "suits", ("rules",), counting=told, history=told))
     torch.nn.init.normal_(network.trunk.which)
     found = []
     for each in (states, renamed(VIERSCHE, states, by)):
         full = np.empty((len(each), VIERSCHE.encoding.state_size(4)), np.int8)
         VIERSCHE.lanes.observe_state(each, seats, full.reshape(-1), np.zeros(1, VIERSCHE.state))
         with torch.no_grad():
-            logits, value, foretold = network(torch.from_numpy(full))
+            logits, value, foretold, _ = network(torch.from_numpy(full))
         found.append((logits.numpy(), value.numpy(), foretold[1].numpy()))
     cards = np.arange(36)
     new = (cards // 9 ^ by) * 9 + cards % 9

@@ -26,6 +26,7 @@ class Losses:
     divergence: float = 0.0
     clipped: float = 0.0
     forecast: float = 0.0
+    holders: float = 0.0
     first_ratio: float = 0.0  # largest distance of the probability ratio from 1 in the first minibatch
 
     def note(self, **terms: Tensor) -> None:
@@ -35,7 +36,7 @@ class Losses:
 
     def average(self, minibatches: int) -> None:
         """Sums over minibatches as their means."""
-        for name in ("policy", "value", "entropy", "divergence", "clipped", "forecast"):
+        for name in ("policy", "value", "entropy", "divergence", "clipped", "forecast", "holders"):
             setattr(self, name, getattr(self, name) / minibatches)
 
 
@@ -79,3 +80,15 @@ def forecast_error(foretold: Sequence[Tensor], target: Tensor, outcome: Tensor, 
     for number, log_p in enumerate(foretold[1:]):
         total = total + nll_loss(log_p, outcome[:, number], ignore_index=UNKNOWN) / len(foretold)
     return total
+
+
+def holder_error(located: Tensor, hands: Tensor, share: Tensor) -> Tensor:
+    """Negative log-likelihood, a card held by another seat, of who holds it.
+
+    Args:
+        located: f32[K, S, A], log-probabilities by seat.
+        hands: int8[K, S * A], the hands of the other seats.
+        share: f32[K].
+    """
+    held = hands.unflatten(1, located.shape[1:]).float()
+    return -((located * held).sum((1, 2)) / held.sum((1, 2)).clamp(min=1) * share).sum()

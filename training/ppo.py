@@ -34,6 +34,7 @@ from .pool import PastSelves
 from .rollout import UNKNOWN, Collector, Lesson, Rollout, advantages
 from .seeds import TRAIN, seed_of
 
+ADDED = ("history", "holders")  # what a network may be given that the one it starts from lacks
 TABLE_LANES = 1 << 32  # numbers of the lanes of one table; tables differ by preset and episode
 
 
@@ -65,8 +66,10 @@ class Trainer:
             torch.set_num_threads(threads)
         bonus = config.anchor_margin / config.temperature
         form = (config.hidden, config.trunk, config.unread(), config.critic, config.judges)
-        shape = Shape(*form, config.anchor, bonus if config.anchor else 0.0, config.counting)
+        told = (config.counting, config.history, config.holders_weight > 0)
+        shape = Shape(*form, config.anchor, bonus if config.anchor else 0.0, *told)
         self.anchor = Anchor(self.game, shape)
+        self.hands = self.game.encoding.layout(self.rules.players)["other_hands"]
         self.network = self._first_network(shape).to(self.device)
         self.reference = copy.deepcopy(self.network) if config.reference_weight else None
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5, fused=True)
@@ -104,9 +107,16 @@ class Trainer:
             raise CheckpointError(f"{start} was trained for {about['players']} players, not {players}")
         for name, here in asdict(shape).items():
             there = getattr(network.shape, name)
-            if there != here:
+            if there != here and not (name in ADDED and here):
                 raise CheckpointError(f"{start} has a network with {name}={there!r}, but the config says {here!r}")
-        return network.train()
+        if network.shape == shape:
+            return network.train()
+        larger = ActorCritic(self.game, players, shape)
+        added = larger.load_state_dict(network.state_dict(), strict=False).missing_keys
+        for name, tensor in larger.named_parameters():
+            if name in added:  # the policy begins as it was
+                torch.nn.init.zeros_(tensor)
+        return larger.train()
 
     def _opponent(self, name: str) -> Agent:
         return self.past if name == "past" and self.past else load_agent(name, game=self.config.game)
@@ -246,7 +256,7 @@ class Trainer:
             for rows in self.team.split(order, self.config.minibatch):
                 state, mask = self.pick(rollout.state, rows), self.pick(rollout.mask, rows)
                 action = self.pick(rollout.action[:, None], rows)
-                logits, worth, _ = self.network(state)
+                logits, worth, *_ = self.network(state)
                 preferred = self.pick(rollout.anchor, rows)
                 all_log_p = masked_log_softmax(self.anchor(logits, preferred), mask)
                 log_p[rows] = all_log_p.gather(1, action)[:, 0].cpu()
@@ -275,7 +285,7 @@ class Trainer:
         (state, mask, action, outcome), (old_log_p, advantage, target, weight) = here, known
         share = weight.float() / weight.sum().clamp(min=1)
         alike = torch.full_like(share, 1 / len(share))  # lessons are learned at every decision
-        logits, worth, foretold = self.network(state)
+        logits, worth, foretold, holders = self.network(state)
         log_p = masked_log_softmax(self.anchor(logits, self.pick(rollout.anchor, rows)), mask)
         chosen = log_p.gather(1, action[:, None])[:, 0]
         ratio = (chosen - old_log_p).exp()
@@ -298,6 +308,10 @@ class Trainer:
             forecast = objective.forecast_error(foretold, target, outcome, share)
             losses.note(forecast=forecast)
             total = total + config.forecast_weight * forecast
+        if holders is not None:
+            located = objective.holder_error(holders, state[:, self.hands], alike)
+            losses.note(holders=located)
+            total = total + config.holders_weight * located
         with torch.no_grad():
             divergence = ((ratio - 1 - (chosen - old_log_p)) * share).sum()
             clipped = (((ratio - 1).abs() > config.clip) * share).sum()
