@@ -70,13 +70,18 @@ class Counting(nn.Module):
         self._hold("after", np.arange(1, players))
         self._hold("any_of", np.concatenate([higher, higher.T, member], 1))
         others = players - 1
+        self.chances = slice(
+            (FEW + 3 + self.trumps * others) * self.ranks, (FEW + 3 + (1 + self.trumps) * others) * self.ranks
+        )
         self.by_suit = (FEW + 3 + (3 + self.trumps) * others) * self.ranks + 3 + 2 * others
         self.by_trick = 2
 
     def _hold(self, name: str, values: np.ndarray) -> None:
         self.register_buffer(name, torch.from_numpy(values.astype(np.float32)), persistent=False)
 
-    def forward(self, observation: Tensor, order: Tensor | None) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, observation: Tensor, order: Tensor | None, chances: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Features f32[N, 4, by_suit] and f32[N, by_trick].
 
         On a CPU a kernel finds them much faster than operations on tensors, which serve GPUs and exported files.
@@ -84,18 +89,22 @@ class Counting(nn.Module):
         Args:
             observation: int8[N, D].
             order: int64[N, 4], the suit at each place; None for that of the deck.
+            chances: f32[N, S, A], the chance that a seat holds a card that is out, by card of the deck; None where all
+                that agrees with the voids is as likely. They are taken as they are: no gradient goes to them.
         """
-        return self.counted(observation, order) if takes_kernels(observation) else self.composed(observation, order)
+        find = self.counted if takes_kernels(observation) else self.composed
+        return find(observation, order, None if chances is None else chances.detach())
 
-    def counted(self, observation: Tensor, order: Tensor | None) -> tuple[Tensor, Tensor]:
+    def counted(self, observation: Tensor, order: Tensor | None, chances: Tensor | None) -> tuple[Tensor, Tensor]:
         """`forward` by the kernel."""
         n = len(observation)
+        given = torch.empty(0, self.players - 1, SUITS * self.ranks) if chances is None else chances.contiguous()
         by_suit, by_trick = torch.empty(n, SUITS, self.by_suit), torch.empty(n, self.by_trick)
         form = (self.places, self.players, self.ranks, self.trumps, *self.ranked)
-        count_cards(observation.numpy(), orders_of(order), *form, by_suit.numpy(), by_trick.numpy())
+        count_cards(observation.numpy(), orders_of(order), given.numpy(), *form, by_suit.numpy(), by_trick.numpy())
         return by_suit, by_trick
 
-    def composed(self, observation: Tensor, order: Tensor | None) -> tuple[Tensor, Tensor]:
+    def composed(self, observation: Tensor, order: Tensor | None, chances: Tensor | None) -> tuple[Tensor, Tensor]:
         """`forward` by operations on tensors."""
         cards = torch.cat([observation[:, part] for part in self.slices], 1).float()
         cards = cards.unflatten(1, (-1, SUITS, self.ranks))
@@ -106,6 +115,11 @@ class Counting(nn.Module):
         live = 1 - played.sum(1)
         out = live - hand
         chance = self._chances(observation, order, hand, played, out, known)
+        if chances is not None:
+            by_seat = chances.unflatten(2, (SUITS, self.ranks))
+            if order is not None:
+                by_seat = by_seat.gather(2, order[:, None, :, None].expand_as(by_seat))
+            chance = by_seat.flatten(2) * out[:, None]
         lacks = torch.log1p(-chance.clamp(max=MOST))  # logarithm, so that those of several cards add up
         later = (trick.sum(1, keepdim=True) + self.after < self.players).float()  # seats that play after us
         spares = (lacks @ self.takes) * later[:, :, None]  # a later seat has no card that takes this one
@@ -160,6 +174,7 @@ def ranking(game: Game) -> tuple[np.ndarray, np.ndarray]:
 def count_cards(
     observations: Any,
     orders: Any,
+    given: Any,
     places: Any,
     players: int,
     ranks: int,
@@ -176,6 +191,7 @@ def count_cards(
     Args:
         observations: int8[N, D].
         orders: int64[N or 1, 4].
+        given: f32[N or 0, S, A], the chances that seats hold cards of the deck; none where they follow from the voids.
         places: Where the slices begin: hand, trick, best, played, voids, then each slice of known cards and its seat.
         players: P.
         ranks: Cards of a suit.
@@ -225,7 +241,10 @@ def count_cards(
             chance[:, c] = zero
             if out[c] == zero:
                 continue
-            card, known = order[place[c]] * ranks + rank[c], False
+            card, known = order[place[c]] * ranks + rank[c], len(given) > 0
+            if known:
+                chance[:, c] = given[n, :, card]
+                continue
             for at in range(5, len(places), 2):
                 if row[places[at] + card]:
                     known = True

@@ -6,8 +6,6 @@ full state, of which the first `D` are the observation.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,10 +16,9 @@ from torch import Tensor, nn
 from ..envs.errors import OptionError, unknown
 from ..envs.game import Game
 from .base import kernel_agent
-from .counting import Counting
-from .history import History
 from .loader import kernel_of
-from .reading import SUITS, Columns, Reader, home
+from .reading import Columns
+from .trunks import Located, PlainTrunk, SuitTrunk, linear
 
 NEVER = -1e9  # log-probability of an illegal card: exp() of it is exactly 0, and nothing becomes NaN
 LEAST = -80.0  # lowest log-probability of which an exponential is taken
@@ -89,8 +86,8 @@ class Shape:
         anchor: A kernel agent whose card is preferred, so that the network learns where to leave it; None for no such.
         anchor_bonus: What that card's logit gains.
         counting: Whether it is given what a player who counts cards knows (with trunk `suits`).
-        history: Whether it is given what the play so far tells of the hands (with trunk `suits`).
-        holders: Whether it foretells who holds each card that is out (with trunk `suits`).
+        infer: Widths of a small network of the same form that infers from the play so far who holds the cards that are
+            out; these chances then stand in what is counted (with counting). Empty for chances that follow from voids.
     """
 
     hidden: tuple[int, ...] = (256, 256)
@@ -101,8 +98,7 @@ class Shape:
     anchor: str | None = None
     anchor_bonus: float = 0.0
     counting: bool = False
-    history: bool = False
-    holders: bool = False
+    infer: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         for name, valid in (("trunk", TRUNKS), ("critic", CRITICS), ("judges", JUDGED)):
@@ -110,150 +106,11 @@ class Shape:
                 raise OptionError(unknown(name, getattr(self, name), valid))
         if len(self.hidden) < (2 if self.trunk == "suits" else 1) or min(self.hidden) < 1:
             raise OptionError(f"hidden={list(self.hidden)} is not valid. Valid: positive whole numbers, two with suits")
-        for name in ("counting", "history", "holders"):
-            if getattr(self, name) and self.trunk != "suits":
-                raise OptionError(f"{name}=True is not valid with trunk={self.trunk!r}. Valid: trunk='suits'")
-
-
-class PlainTrunk(nn.Module):
-    """Linear layers on everything that is read. The first one serves actor and critic alike."""
-
-    def __init__(self, seen: Columns, unseen: Columns, hidden: Sequence[int]) -> None:
-        super().__init__()
-        self.read_seen, self.read_unseen = Reader(seen), Reader(unseen)
-        self.seen = _linear(len(seen.all), hidden[0])
-        self.unseen = _linear(len(unseen.all), hidden[0], bias=False)
-        self.features = hidden[-1]
-
-    def observe(self, observation: Tensor) -> tuple[Tensor, ...]:
-        """What the first layer makes of observations."""
-        return (self.seen(self.read_seen.flat(observation)),)
-
-    def reveal(self, observed: tuple[Tensor, ...], state: Tensor) -> tuple[Tensor, ...]:
-        """The same with the hidden cards added."""
-        return (observed[0] + self.unseen(self.read_unseen.flat(state)),)
-
-    def branch(self, hidden: Sequence[int], cards: int, gain: float) -> nn.Module:
-        """The layers above the first of an actor or a critic."""
-        return PlainBranch(hidden, cards, gain)
-
-
-class PlainBranch(nn.Module):
-    """Features f32[N, H] and an output a card f32[N, A]."""
-
-    def __init__(self, hidden: Sequence[int], outputs: int, gain: float) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList([_linear(a, b) for a, b in itertools.pairwise(hidden)])
-        self.out = _linear(hidden[-1], outputs, gain)
-
-    def forward(self, first: Tensor) -> tuple[Tensor, Tensor]:
-        features = first.relu()
-        for layer in self.layers:
-            features = layer(features).relu()
-        return features, self.out(features)
-
-
-class SuitTrunk(nn.Module):
-    """One encoder for all suits, in the order that `main_suit` gives: the same weights read each suit's cards.
-
-    Trumps come first and the other suit of their colour last; of the two between, the longer one in the hand first.
-    So hands that differ by the names of suits alone look the same. Games without a main suit keep the suits' order.
-    """
-
-    trump_columns: Tensor
-    hand_columns: Tensor
-    order: Tensor
-
-    def __init__(self, seen: Columns, unseen: Columns, shape: Shape, game: Game, players: int) -> None:
-        super().__init__()
-        self.read_seen, self.read_unseen = Reader(seen), Reader(unseen)
-        self.others, width = len(seen.other), shape.hidden[0]
-        self.counting = Counting(game, players) if shape.counting else None
-        self.history = History(game, players) if shape.history else None
-        if self.counting is not None:
-            self.count = _linear(self.counting.by_suit, width, bias=False)
-            self.others += self.counting.by_trick
-        if self.history is not None:
-            self.past = _linear(self.history.by_suit, width, bias=False)
-        self.seen = _linear(seen.suits.shape[1], width)
-        self.unseen = _linear(unseen.suits.shape[1], width, bias=False)
-        self.around = _linear(self.others, width, bias=False)
-        self.which = nn.Parameter(torch.zeros(SUITS, width))
-        self.features = shape.hidden[-1]
-        main, layout = game.encoding.main_suit, game.encoding.layout(players)
-        self.main = main is not None
-        if main is not None:
-            self._hold("trump_columns", np.arange(layout[main].start, layout[main].stop))
-            self._hold("hand_columns", np.arange(layout["hand"].start, layout["hand"].stop))
-            places, trumps = np.arange(SUITS), np.arange(SUITS)[:, None]
-            self._hold("order", np.stack([places[None] ^ trumps, places[[0, 2, 1, 3]][None] ^ trumps]))
-
-    def _hold(self, name: str, values: np.ndarray) -> None:
-        self.register_buffer(name, torch.from_numpy(values), persistent=False)
-
-    def suit_order(self, rows: Tensor) -> Tensor | None:
-        """int64[N, 4]: the suit that stands at each place; None for that of the deck."""
-        if not self.main:
-            return None
-        trump = rows.index_select(1, self.trump_columns).argmax(1)
-        held = rows.index_select(1, self.hand_columns).unflatten(1, (SUITS, -1)).sum(2, dtype=torch.int64)
-        first = self.order[0][trump]
-        swap = held.gather(1, first[:, 2:3]) > held.gather(1, first[:, 1:2])
-        return torch.where(swap, self.order[1][trump], first)
-
-    def observe(self, observation: Tensor) -> tuple[Tensor, ...]:
-        """What the encoder makes of observations: by suit, the rest, and the suits' order where it varies."""
-        order = self.suit_order(observation)
-        suits, rest = self.read_seen(observation, order)
-        first = self.seen(suits)
-        if self.counting is not None:
-            by_suit, more = self.counting(observation, order)
-            first, rest = first.add_(self.count(by_suit)), torch.cat([rest, more], 1)
-        if self.history is not None:
-            first = first.add_(self.past(self.history(observation, order)))
-        first = first.add_(self.around(rest)[:, None]).add_(self.which)  # in place: each is as large as the layer
-        return (first, rest) if order is None else (first, rest, order)
-
-    def reveal(self, observed: tuple[Tensor, ...], state: Tensor) -> tuple[Tensor, ...]:
-        """The same with the hidden cards added."""
-        suits, _ = self.read_unseen(state, observed[2] if self.main else None)
-        return (observed[0] + self.unseen(suits), *observed[1:])
-
-    def branch(self, hidden: Sequence[int], cards: int, gain: float) -> nn.Module:
-        """The layers above the encoder of an actor or a critic."""
-        return SuitBranch(hidden, self.others, cards, gain)
-
-
-class SuitBranch(nn.Module):
-    """Joins the suits into features f32[N, H]; cards are valued suit by suit with what the whole adds.
-
-    Where there is an output a card, the features of each suit f32[N, 4, W] with what the whole adds come third.
-    """
-
-    def __init__(self, hidden: Sequence[int], others: int, outputs: int, gain: float) -> None:
-        super().__init__()
-        width, whole = hidden[0], hidden[1:]
-        self.join = _linear(SUITS * width + others, whole[0])
-        self.layers = nn.ModuleList([_linear(a, b) for a, b in zip(whole, [*whole[1:], whole[-1]], strict=True)])
-        self.by_suit = outputs > 1
-        if self.by_suit:
-            self.back, self.again = _linear(whole[-1], width), _linear(width, width, bias=False)
-            self.which = nn.Parameter(torch.zeros(SUITS, width))
-            self.ranks = _linear(width, outputs // SUITS, gain)
-        self.out = _linear(whole[-1], outputs, gain)
-
-    def forward(self, first: Tensor, rest: Tensor, order: Tensor | None = None) -> tuple[Tensor, ...]:
-        suits = first.relu()
-        features = self.join(torch.cat([suits.flatten(1), rest], 1)).relu_()
-        for layer in self.layers:
-            more = layer(features).relu_()
-            features = features + more if more.shape == features.shape else more
-        out = self.out(features)
-        if self.by_suit:
-            again = self.again(suits).add_(self.back(features)[:, None]).add_(self.which).relu_()
-            cards = self.ranks(again) + out.unflatten(1, (SUITS, -1))
-            return features, home(cards, order).flatten(1), again
-        return features, out
+        if self.counting and self.trunk != "suits":
+            raise OptionError(f"counting=True is not valid with trunk={self.trunk!r}. Valid: trunk='suits'")
+        if self.infer and (not self.counting or len(self.infer) < 2 or min(self.infer) < 1):
+            valid = "two or more positive whole numbers, with counting=True"
+            raise OptionError(f"infer={list(self.infer)} with counting={self.counting} is not valid. Valid: {valid}")
 
 
 class ActorCritic(nn.Module):
@@ -275,14 +132,15 @@ class ActorCritic(nn.Module):
         self.observation_size = encoding.size(players)
         seen, unseen = Columns(game, players, shape.ignore), Columns(game, players, shape.ignore, hidden=True)
         suits = shape.trunk == "suits"
-        self.trunk = SuitTrunk(seen, unseen, shape, game, players) if suits else PlainTrunk(seen, unseen, shape.hidden)
+        self.trunk = (
+            SuitTrunk(seen, unseen, shape.hidden, game, players, shape.counting, infer=shape.infer)
+            if suits
+            else PlainTrunk(seen, unseen, shape.hidden)
+        )
         self.actor = self.trunk.branch(shape.hidden, game.deck.size, 0.01)
         self.critic = self.trunk.branch(shape.hidden, game.deck.size if shape.judges == "cards" else 1, 1.0)
         self.forecasts = {name: len(outcomes) for name, outcomes in encoding.forecasts(players).items()}
-        self.foretell = _linear(self.trunk.features, 1 + sum(self.forecasts.values()), 0.1)
-        self.others = players - 1
-        if shape.holders:
-            self.locate = _linear(shape.hidden[0], self.others * (game.deck.size // SUITS), 0.1)
+        self.foretell = linear(self.trunk.features, 1 + sum(self.forecasts.values()), 0.1)
 
     def logits(self, observation: Tensor) -> Tensor:
         """f32[N, A] from observations int8[N, D]."""
@@ -290,7 +148,7 @@ class ActorCritic(nn.Module):
 
     def explain(self, observation: Tensor) -> tuple[Tensor, Tensor, dict[str, Tensor]]:
         """Logits f32[N, A], values f32[N] and the forecasts' log-probabilities, all from observations int8[N, D]."""
-        features, logits, *_ = self.actor(*self.trunk.observe(observation))
+        features, logits = self.actor(*self.trunk.observe(observation))
         value, *forecasts = self._foretold(features)
         return logits, value, dict(zip(self.forecasts, forecasts, strict=True))
 
@@ -298,25 +156,20 @@ class ActorCritic(nn.Module):
         value, *rest = self.foretell(features).split([1, *self.forecasts.values()], 1)
         return [value[:, 0], *(logits.log_softmax(1) for logits in rest)]
 
-    def located(self, observation: Tensor) -> Tensor:
-        """Log-probabilities f32[N, S, A] that each other seat, in the order of play, holds a card that is out."""
-        observed = self.trunk.observe(observation)
-        return self._located(observed, *self.actor(*observed)[2:])
+    def locate(self, observation: Tensor) -> Located | None:
+        """Who holds the cards that are out, from observations int8[N, D]; None where that is not inferred."""
+        return self.trunk.locate(observation)
 
-    def _located(self, observed: tuple[Tensor, ...], suits: Tensor) -> Tensor:
-        places = home(self.locate(suits), observed[2] if len(observed) > 2 else None)
-        return places.unflatten(2, (self.others, -1)).transpose(1, 2).flatten(2).log_softmax(1)
-
-    def forward(self, state: Tensor) -> tuple[Tensor, Tensor, list[Tensor], Tensor | None]:
+    def forward(self, state: Tensor) -> tuple[Tensor, Tensor, list[Tensor], Located | None]:
         """Logits f32[N, A], the critic's values f32[N] or f32[N, A], and what is foretold, from states int8[N, F].
 
-        That is the value from the observation f32[N], followed by the forecasts' log-probabilities; and, where the
-        network foretells it, who holds each card, see `located`.
+        That is the value from the observation f32[N], followed by the forecasts' log-probabilities; and who holds the
+        cards, where that is inferred.
         """
-        observed = self.trunk.observe(state)
-        features, logits, *suits = self.actor(*observed)
-        holders = self._located(observed, *suits) if self.shape.holders else None
-        return logits, self._worth(observed, state), self._foretold(features), holders
+        located = self.locate(state)
+        observed = self.trunk.observe(state, located)
+        features, logits = self.actor(*observed)
+        return logits, self._worth(observed, state), self._foretold(features), located
 
     def values(self, state: Tensor, mask: Tensor) -> Tensor:
         """The critic's values f32[N] of states int8[N, F] with the legal cards bool[N, A]."""
@@ -335,14 +188,6 @@ class ActorCritic(nn.Module):
 def value_of(worth: Tensor, log_p: Tensor) -> Tensor:
     """Values f32[N] of states from a critic's output: itself, or the policy's mean over the cards."""
     return worth if worth.dim() == 1 else (chances(log_p) * worth).sum(1)
-
-
-def _linear(inputs: int, outputs: int, gain: float = 2**0.5, bias: bool = True) -> nn.Linear:
-    layer = nn.Linear(inputs, outputs, bias=bias)
-    nn.init.orthogonal_(layer.weight, gain)
-    if bias:
-        nn.init.zeros_(layer.bias)
-    return layer
 
 
 class NetworkAgent:
@@ -436,8 +281,8 @@ class NetworkAgent:
             `probabilities` of the legal cards by name, `value` (the payoff it expects of the deal, in points; left out
             by one that was trained for another goal), and the game's forecasts by name with the probability of each
             outcome: in Herzeln `points` (penalty points of the observer at the end of the deal) and `moon` (who shoots
-            it), in Viersche `points` and `tricks` of its side. Where it was trained for it also `holders`: of each card
-            that is out the probability by seat, 1 being the next to the left, given that one of them holds it.
+            it), in Viersche `points` and `tricks` of its side. Where it infers hands also `holders`: of each card that
+            is out the probability by seat, 1 being the next to the left, given that one of them holds it.
         """
         views = np.atleast_1d(np.asarray(view))
         mask = torch.from_numpy(self.game.masks(views).astype(bool))
@@ -453,16 +298,19 @@ class NetworkAgent:
             **{
                 name: dict(zip(labels[name], log_p[0].exp().tolist(), strict=True)) for name, log_p in forecasts.items()
             },
-            **({"holders": self._holders(views, observation)} if self.network.shape.holders else {}),
+            **self._holders(views, observation),
         }
 
-    def _holders(self, views: np.ndarray, observation: Tensor) -> dict[str, dict[int, float]]:
-        """Of each card that is out, by name, the probability that a seat holds it."""
+    def _holders(self, views: np.ndarray, observation: Tensor) -> dict[str, dict[str, dict[int, float]]]:
+        """`holders` of `explain`; nothing where hands are not inferred."""
         seen = int(views["hands"][0, views["observer"][0]]) | int(np.bitwise_or.reduce(views["played"][0]))
         with torch.inference_mode():
-            located = self.network.located(observation)[0].exp().T.tolist()
+            found = self.network.locate(observation)
+        if found is None:
+            return {}
+        located = found.log_p[0].exp().T.tolist()
         out = [card for card in range(self.game.deck.size) if not seen >> card & 1]
-        return {self.game.deck.name(card): dict(enumerate(located[card], 1)) for card in out}
+        return {"holders": {self.game.deck.name(card): dict(enumerate(located[card], 1)) for card in out}}
 
 
 BLOCK, FEW, MOST_FEW = 256, 16, 64  # rows of a block, of a block where few are asked for, and up to how many that is

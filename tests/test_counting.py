@@ -122,7 +122,7 @@ def counted(batch: Batch) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     order: Any = network.trunk.suit_order(observation)  # type: ignore[operator]
     counting = Counting(game, batch.players)
     by_suit, by_trick = counting(observation, order)
-    for ours, other in zip((by_suit, by_trick), counting.composed(observation, order), strict=True):
+    for ours, other in zip((by_suit, by_trick), counting.composed(observation, order, None), strict=True):
         torch.testing.assert_close(ours, other, atol=1e-5, rtol=0)  # the kernel's and the tensors'
     suits = np.tile(np.arange(4), (len(observation), 1)) if order is None else order.numpy()
     return by_suit.numpy(), by_trick.numpy(), suits

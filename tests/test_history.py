@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from helpers import batches, random_cards
+from helpers import batches, play_on, random_cards
 
 from stich.agents.checkpoint import CheckpointError, save_checkpoint
+from stich.agents.counting import Counting
 from stich.agents.history import DONE, LEFT, History
 from stich.agents.network import ActorCritic, Shape
 from stich.envs import OptionError
@@ -148,7 +149,7 @@ def test_features_are_those_of_a_slow_account(game: str) -> None:
     kinds: Counter[int] = Counter()
     for place, (batch, rng) in enumerate(batches(game, 12)):
         plays = watch(batch, np.random.default_rng(place), rng.randrange(10, 70))
-        network = ActorCritic(batch.game, batch.players, Shape((8, 8), "suits", history=True))
+        network = ActorCritic(batch.game, batch.players, Shape((8, 8), "suits"))
         observation = torch.from_numpy(batch.observation)
         order: Any = network.trunk.suit_order(observation)  # type: ignore[operator]
         history = History(batch.game, batch.players)
@@ -171,26 +172,46 @@ def test_features_are_those_of_a_slow_account(game: str) -> None:
     assert set(kinds) == set(range(DONE + LEFT)) - partners
 
 
-def test_history_needs_suits() -> None:
-    with pytest.raises(OptionError, match="history=True is not valid with trunk='plain'"):
-        Shape((16, 16), history=True)
-    with pytest.raises(OptionError, match=r"config key holders_weight=0\.1 is not valid with trunk=plain"):
-        TrainConfig(holders_weight=0.1)
+def test_inference_needs_counting() -> None:
+    with pytest.raises(OptionError, match=r"infer=\[8, 8\] with counting=False is not valid"):
+        Shape((16, 16), "suits", infer=(8, 8))
+    with pytest.raises(OptionError, match=r"config key infer=\[8\] is not valid. Valid: two or more"):
+        TrainConfig(trunk="suits", counting=True, infer=(8,))
 
 
 @pytest.mark.parametrize("game", GAMES)
-def test_a_run_may_start_from_a_network_without_history(game: str, tmp_path: Any) -> None:
+def test_a_new_inference_says_what_the_voids_say(game: str) -> None:
+    """So a network that is given one plays as before; by the kernels as by the tensors."""
+    for batch, rng in batches(game, 6):
+        play_on(batch, np.random.default_rng(0), rng.randrange(60))
+        network = ActorCritic(batch.game, batch.players, Shape((8, 8), "suits", counting=True, infer=(8, 8)))
+        observation = torch.from_numpy(batch.observation)
+        order: Any = network.trunk.suit_order(observation)  # type: ignore[operator]
+        counting = Counting(batch.game, batch.players)
+        located = network.locate(observation)
+        assert located is not None
+        plain, informed = counting(observation, order), counting(observation, order, located.chances)
+        for one, other in zip(plain, informed, strict=True):
+            torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
+        chances = located.chances * torch.rand(located.chances.shape)  # others than those by voids
+        kernel, tensors = counting(observation, order, chances), counting.composed(observation, order, chances)
+        for one, other in zip(kernel, tensors, strict=True):
+            torch.testing.assert_close(one, other, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_run_may_start_from_a_network_without_inference(game: str, tmp_path: Any) -> None:
     """It begins with the same policy and critic, and learns who holds what; the other way round is refused."""
-    form: dict[str, Any] = {"game": game, "trunk": "suits", "hidden": (8, 8), "lanes": 16, "steps": 12, "threads": 1}
+    form: dict[str, Any] = {"game": game, "trunk": "suits", "hidden": (8, 8), "counting": True}
+    form |= {"lanes": 16, "steps": 12, "threads": 1}
     old = Trainer(TrainConfig(**form))
     path = str(tmp_path / "old.safetensors")
     save_checkpoint(tmp_path / "old.safetensors", old.weights(), old.about())
-    new = Trainer(TrainConfig(**form, start=path, history=True, holders_weight=0.1))
+    new = Trainer(TrainConfig(**form, start=path, infer=(8, 8)))
     batch = new.collectors[0].batch
     state, mask = torch.from_numpy(batch.state.copy()), torch.from_numpy(batch.action_mask).bool()
-    for one, other in ((old.network(state)[0], new.network(state)[0]),):
-        torch.testing.assert_close(one, other)
-    torch.testing.assert_close(old.network.values(state, mask), new.network.values(state, mask))
+    torch.testing.assert_close(old.network(state)[0], new.network(state)[0], atol=1e-5, rtol=0)
+    torch.testing.assert_close(old.network.values(state, mask), new.network.values(state, mask), atol=1e-5, rtol=0)
     first = new.update().holders
     for _ in range(15):
         last = new.update().holders
@@ -204,5 +225,5 @@ def test_a_run_may_start_from_a_network_without_history(game: str, tmp_path: Any
     assert all(sum(seats.values()) == pytest.approx(1) for seats in holders.values())
     path = str(tmp_path / "new.safetensors")
     save_checkpoint(tmp_path / "new.safetensors", new.weights(), new.about())
-    with pytest.raises(CheckpointError, match="has a network with history=True, but the config says False"):
+    with pytest.raises(CheckpointError, match=r"has a network with infer=\(8, 8\), but the config says \(\)"):
         Trainer(TrainConfig(**form, start=path))

@@ -28,8 +28,7 @@ GAMES = ["herzeln", "viersche"]
 PARTS: dict[str, dict[str, Any]] = {
     "suits": {"trunk": "suits"},
     "counting": {"trunk": "suits", "counting": True},
-    "history": {"trunk": "suits", "history": True},
-    "holders": {"trunk": "suits", "holders_weight": 0.1},
+    "inference": {"trunk": "suits", "counting": True, "infer": (8, 8)},
     "own critic": {"critic": "own", "trunk": "suits"},
     "cards": {"judges": "cards"},
     "cards by suit": {"judges": "cards", "trunk": "suits"},
@@ -314,7 +313,9 @@ def test_a_network_by_suits_plays_the_same_whatever_trumps_are_called(by: int, t
     batch = mid_game("viersche", 13, lanes=200)
     states = batch.states[batch.states["face_down"] < 0]
     seats = states["seat"].copy()
-    network = ActorCritic(VIERSCHE, 4, Shape((16, 16), "suits", ("rules",), counting=told, history=told))
+    network = ActorCritic(
+        VIERSCHE, 4, Shape((16, 16), "suits", ("rules",), counting=told, infer=(8, 8) if told else ())
+    )
     torch.nn.init.normal_(network.trunk.which)
     found = []
     for each in (states, renamed(VIERSCHE, states, by)):

@@ -314,7 +314,7 @@ def test_a_full_disk_leaves_the_old_checkpoint(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(("trunk", "told"), [("plain", False), ("suits", False), ("suits", True)])
 def test_the_actor_reads_no_hidden_card(trunk: str, told: bool) -> None:
     """Logits depend on the first D entries of the full state only."""
-    network = ActorCritic(VIERSCHE, 4, Shape((16, 16), trunk, counting=told, history=told))
+    network = ActorCritic(VIERSCHE, 4, Shape((16, 16), trunk, counting=told, infer=(8, 8) if told else ()))
     batch = make_batch("viersche", lanes=8, episode="deal")
     state = torch.from_numpy(batch.state)
     other = state.clone()
@@ -425,7 +425,7 @@ def test_shipped_configs_build(path: Path) -> None:
         return
     config = train_config(read_yaml(path))
     form = (config.hidden, config.trunk, config.unread(), config.critic, config.judges)
-    shape = Shape(*form, counting=config.counting, history=config.history)
+    shape = Shape(*form, counting=config.counting, infer=config.infer)
     ActorCritic({"herzeln": HERZELN, "viersche": VIERSCHE}[config.game], config.rules().players, shape)
     assert json.dumps(config.as_dict())
 

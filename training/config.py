@@ -40,7 +40,7 @@ BOUNDS = (
     ("reference_weight", 0.0, 100.0),
     ("reference_rate", 1e-6, 1.0),
     ("forecast_weight", 0.0, 100.0),
-    ("holders_weight", 0.0, 100.0),
+    ("infer_weight", 0.0, 100.0),
     ("learning_rate", 0.0, 10.0),
     ("lesson_learning_rate", 0.0, 10.0),
     ("final_learning_rate", 0.0, 10.0),
@@ -99,8 +99,8 @@ class TrainConfig:
         hidden: Widths of the hidden layers; with trunk `suits` the first is that of each suit.
         counting: Whether the network is given what follows from counting cards: who may hold those that are out, and
             which tricks stand (trunk `suits` only).
-        history: Whether it is given what the play so far tells of the hands: how each card was played, and which cards
-            were not played there (trunk `suits` only). A run may `start` from a network without it.
+        infer: Widths of a small network that infers from the play so far who holds the cards that are out; these
+            chances then stand in what is counted (with `counting` only). A run may `start` from a network without it.
         critic: Whether the critic sees `all_hands` or the mover's `own` observation.
         judges: Whether the critic values the `state` (advantages by GAE) or each of the `cards` (expected SARSA).
         ignore: Slices of the observation that the network does not read; None for those that are constant under
@@ -120,8 +120,7 @@ class TrainConfig:
         reference_weight: Weight of the divergence from a reference policy, which follows the learner slowly.
         reference_rate: Share of the way that it goes in an update.
         forecast_weight: Weight of the forecasts (points, moon, tricks) and of the value from the mover's observation.
-        holders_weight: Weight of the forecast of who holds each card that is out (trunk `suits` only); 0 for none. A
-            run may `start` from a network without it.
+        infer_weight: Weight of the error of who is said to hold each card; that network learns nothing else.
         evaluate_every: Updates between two evaluations (and checkpoints).
         evaluate_deals: Validation deals an evaluation plays against each baseline.
         baselines: Agents that the policy is measured against while it learns.
@@ -165,7 +164,7 @@ class TrainConfig:
     trunk: Literal["plain", "suits"] = "plain"
     hidden: tuple[int, ...] = (256, 256)
     counting: bool = False
-    history: bool = False
+    infer: tuple[int, ...] = ()
     critic: Literal["all_hands", "own"] = "all_hands"
     judges: Literal["state", "cards"] = "state"
     ignore: tuple[str, ...] | None = None
@@ -184,7 +183,7 @@ class TrainConfig:
     reference_weight: float = 0.0
     reference_rate: float = 0.02
     forecast_weight: float = 0.0
-    holders_weight: float = 0.0
+    infer_weight: float = 0.3
     evaluate_every: int = 10
     evaluate_deals: int = 200
     baselines: tuple[str, ...] = ("random",)
@@ -230,10 +229,11 @@ class TrainConfig:
         if len(self.hidden) < least or min(self.hidden) < 1:
             valid = f"{least} or more positive whole numbers with trunk={self.trunk}"
             raise OptionError(f"config key hidden={list(self.hidden)} is not valid. Valid: {valid}")
-        for name in ("counting", "history", "holders_weight"):
-            if getattr(self, name) and self.trunk != "suits":
-                value = getattr(self, name)
-                raise OptionError(f"config key {name}={value} is not valid with trunk={self.trunk}. Valid: trunk=suits")
+        if self.counting and self.trunk != "suits":
+            raise OptionError(f"config key counting=True is not valid with trunk={self.trunk}. Valid: trunk=suits")
+        if self.infer and (not self.counting or len(self.infer) < 2 or min(self.infer) < 1):
+            valid = "two or more positive whole numbers, with counting=true"
+            raise OptionError(f"config key infer={list(self.infer)} is not valid. Valid: {valid}")
         self.event()
         self.all_rules()
 

@@ -34,7 +34,6 @@ from .pool import PastSelves
 from .rollout import UNKNOWN, Collector, Lesson, Rollout, advantages
 from .seeds import TRAIN, seed_of
 
-ADDED = ("history", "holders")  # what a network may be given that the one it starts from lacks
 TABLE_LANES = 1 << 32  # numbers of the lanes of one table; tables differ by preset and episode
 
 
@@ -66,8 +65,7 @@ class Trainer:
             torch.set_num_threads(threads)
         bonus = config.anchor_margin / config.temperature
         form = (config.hidden, config.trunk, config.unread(), config.critic, config.judges)
-        told = (config.counting, config.history, config.holders_weight > 0)
-        shape = Shape(*form, config.anchor, bonus if config.anchor else 0.0, *told)
+        shape = Shape(*form, config.anchor, bonus if config.anchor else 0.0, config.counting, config.infer)
         self.anchor = Anchor(self.game, shape)
         self.hands = self.game.encoding.layout(self.rules.players)["other_hands"]
         self.network = self._first_network(shape).to(self.device)
@@ -107,15 +105,12 @@ class Trainer:
             raise CheckpointError(f"{start} was trained for {about['players']} players, not {players}")
         for name, here in asdict(shape).items():
             there = getattr(network.shape, name)
-            if there != here and not (name in ADDED and here):
+            if there != here and not (name == "infer" and not there):
                 raise CheckpointError(f"{start} has a network with {name}={there!r}, but the config says {here!r}")
         if network.shape == shape:
             return network.train()
-        larger = ActorCritic(self.game, players, shape)
-        added = larger.load_state_dict(network.state_dict(), strict=False).missing_keys
-        for name, tensor in larger.named_parameters():
-            if name in added:  # the policy begins as it was
-                torch.nn.init.zeros_(tensor)
+        larger = ActorCritic(self.game, players, shape)  # its inference is new, and leaves the policy as it was
+        larger.load_state_dict(network.state_dict(), strict=False)
         return larger.train()
 
     def _opponent(self, name: str) -> Agent:
@@ -285,7 +280,7 @@ class Trainer:
         (state, mask, action, outcome), (old_log_p, advantage, target, weight) = here, known
         share = weight.float() / weight.sum().clamp(min=1)
         alike = torch.full_like(share, 1 / len(share))  # lessons are learned at every decision
-        logits, worth, foretold, holders = self.network(state)
+        logits, worth, foretold, located = self.network(state)
         log_p = masked_log_softmax(self.anchor(logits, self.pick(rollout.anchor, rows)), mask)
         chosen = log_p.gather(1, action[:, None])[:, 0]
         ratio = (chosen - old_log_p).exp()
@@ -308,10 +303,10 @@ class Trainer:
             forecast = objective.forecast_error(foretold, target, outcome, share)
             losses.note(forecast=forecast)
             total = total + config.forecast_weight * forecast
-        if holders is not None:
-            located = objective.holder_error(holders, state[:, self.hands], alike)
-            losses.note(holders=located)
-            total = total + config.holders_weight * located
+        if located is not None:
+            holders = objective.holder_error(located.log_p, state[:, self.hands], alike)
+            losses.note(holders=holders)
+            total = total + config.infer_weight * holders
         with torch.no_grad():
             divergence = ((ratio - 1 - (chosen - old_log_p)) * share).sum()
             clipped = (((ratio - 1).abs() > config.clip) * share).sum()
